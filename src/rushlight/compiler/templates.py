@@ -1,0 +1,63 @@
+"""The registry of templates: primitives that a hand-written kernel shape lowers, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..ir.dtypes import DType
+from ..ir.sizes import contiguous_strides, product
+from .launch import Buffer, Launch, Lowered
+
+TEMPLATES: dict[str, Callable] = {}
+
+
+def template(*primitives: str):
+    """Register `lower(context, node, operands, results)` for the named primitives.
+
+    `operands` and `results` are `Array`s: memory with strides. Results are allocated by the caller
+    with the strides that the graph wants; the template writes every element of them.
+    """
+
+    def register(lower: Callable) -> Callable:
+        for name in primitives:
+            TEMPLATES[name] = lower
+        return lower
+
+    return register
+
+
+@dataclass(slots=True)
+class Array:
+    """Where a tensor lies: a buffer, an offset and strides in elements (both may be symbolic)."""
+
+    role: str  # "input" | "output" | "temp"
+    index: int
+    shape: tuple
+    strides: tuple
+    dtype: DType
+    offset: Any = 0
+
+    def buffer(self) -> Buffer:
+        return Buffer(self.role, self.index, self.offset * self.dtype.itemsize)
+
+
+class Context:
+    """What a template may do: allocate temporaries and append launches."""
+
+    def __init__(self, lowered: Lowered):
+        self.lowered = lowered
+
+    def temp(self, shape, dtype: DType, zeroed: bool = False) -> Array:
+        """A contiguous temporary."""
+        index = len(self.lowered.temps)
+        self.lowered.temps.append(product(shape) * dtype.itemsize)
+        if zeroed:
+            self.lowered.zeroed.append(("temp", index))
+        return Array("temp", index, tuple(shape), contiguous_strides(shape), dtype)
+
+    def launch(self, kernel, arrays, params, range=1, grain=1, scratch=0) -> None:
+        """Append a launch; `arrays` are the pointers in the order the kernel reads them."""
+        buffers = [a.buffer() for a in arrays]
+        self.lowered.launches.append(Launch(kernel, buffers, list(params), range, grain, scratch))
