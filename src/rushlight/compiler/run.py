@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from itertools import pairwise
 
 import numpy as np
 
@@ -76,7 +77,8 @@ class Bound:
         same = all(a == b for n, a, b in zip(shape, strides, array.strides) if n > 1) or 0 in shape
         if array.shape != shape or not same or array.dtype != numpy_dtype(value.dtype):
             raise ValueError(
-                f"input {value} expects {shape} with byte strides {strides}, got {array.dtype} {array.shape} {array.strides}"
+                f"input {value} expects {shape} with byte strides {strides}, "
+                f"got {array.dtype} {array.shape} {array.strides}"
             )
 
     def _outputs(self, graph: Graph) -> list:
@@ -127,4 +129,4 @@ def split(total: int, pieces: int) -> list[tuple[int, int]]:
     """`pieces` uneven, non-empty parts of range(total) (fewer if it is short)."""
     weights = [1 + (i * 7 + 3) % 5 for i in range(pieces)]
     bounds = [total * sum(weights[:i]) // sum(weights) for i in range(pieces + 1)]
-    return [(a, b) for a, b in zip(bounds, bounds[1:]) if a < b]
+    return [(a, b) for a, b in pairwise(bounds) if a < b]
