@@ -56,6 +56,7 @@ class Bound:
         self.outputs = list(outputs) if outputs is not None else self._outputs(graph)
         for role, index in lowered.zeroed:
             (self.temps if role == "temp" else self.outputs)[index][...] = 0
+        self.error = np.zeros(4, np.int64)
         self.calls = [self._bind(launch) for launch in lowered.launches]
 
     def run(self, pieces: int = 1) -> None:
@@ -63,6 +64,10 @@ class Bound:
             entry, buffers, params, total = call[:4]
             for begin, end in reversed(split(total, pieces)):
                 entry(buffers, params, begin, end)
+            if self.error[0]:
+                _, index, dim, size = self.error
+                self.error[...] = 0
+                raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
 
     def _inputs(self, graph: Graph, arrays: list, scalars: list) -> list:
         inputs = [scalars.pop(0) if v.weak else arrays.pop(0) for v in graph.inputs]
@@ -107,6 +112,8 @@ class Bound:
         return entry, ctypes.addressof(buffers), ctypes.addressof(values), total, buffers, values, scratch
 
     def _address(self, buffer: Buffer) -> int:
+        if buffer.role == "error":
+            return self.error.ctypes.data
         arrays = {"input": self.inputs, "output": self.outputs, "temp": self.temps}[buffer.role]
         return arrays[buffer.index].ctypes.data + evaluate(buffer.offset, self.symbols)
 
