@@ -90,7 +90,9 @@ class Module:
 
     def __str__(self) -> str:
         tables = [f"@{name} = private unnamed_addr constant {body}, align 64" for body, name in self.constants.items()]
-        return "\n".join([*tables, *self.declarations.values(), *map(str, self.functions)]) + "\n"
+        defined = {fn.name for fn in self.functions}
+        declarations = [text for name, text in self.declarations.items() if name not in defined]
+        return "\n".join([*tables, *declarations, *map(str, self.functions)]) + "\n"
 
 
 class Function:

@@ -1,0 +1,200 @@
+"""The register tile of matrix multiplication: a few rows times a few vectors of C, kept in registers along k.
+
+The micro kernel is an internal function that matrix products and convolutions call alike. It reads A one scalar at a
+time (broadcast) and B as vectors, and finishes the tile in the store: bias, relu, rounding to a narrower type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ir.dtypes import DType, float32
+from .gemm_element import is_half, load_lanes, memory_type, store_lanes, sum_type
+from .target import host
+from .text import Function, Module, V, is_float, scalar_bytes, vector
+
+FIRST, LAST = 1, 2  # flags of a micro kernel call: the first and the last piece of the sum over k
+ARGUMENTS = (
+    ("ptr", "a"),  # A[0, 0] of this tile
+    ("i64", "a_row"),  # bytes between rows of A
+    ("i64", "a_step"),  # bytes between steps along k
+    ("ptr", "b"),  # B[0, 0]; whole vectors must be readable there, also beyond `columns`
+    ("i64", "b_step"),  # bytes between steps along k
+    ("i64", "depth"),  # steps along k
+    ("ptr", "c"),  # C[0, 0], columns contiguous
+    ("i64", "c_row"),  # bytes between rows of C
+    ("ptr", "sums"),  # unfinished sums, columns contiguous: C itself unless C has a half type
+    ("i64", "sums_row"),
+    ("ptr", "bias"),
+    ("i64", "bias_row"),
+    ("i64", "rows"),  # rows to write, 1 .. tile.rows
+    ("i64", "columns"),  # columns to write: all but the last vector must be whole
+    ("i64", "flags"),  # FIRST | LAST
+)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The shape of a register tile and what happens when it is stored.
+
+    dtype    element type of C (for complex numbers, C is seen as a matrix of its real type). A and B are read in the
+             type of the sums: float for half types, else the same
+    rows     rows of the tile
+    vectors  vectors per row
+    bias     None, "row" (bias[row, column], columns contiguous; row stride 0 for one row of them) or "column"
+             (bias[row], the same for every column)
+    relu     whether negative results become zero (NaN stays)
+    """
+
+    dtype: DType
+    rows: int
+    vectors: int
+    bias: str | None = None
+    relu: bool = False
+
+    @property
+    def type(self) -> str:
+        """LLVM scalar type of the sums, and of A and B as the micro kernel reads them."""
+        return sum_type(self.dtype)
+
+    @property
+    def lanes(self) -> int:
+        return host().lanes(scalar_bytes(self.type))
+
+    @property
+    def columns(self) -> int:
+        return self.lanes * self.vectors
+
+    @property
+    def name(self) -> str:
+        return f"tile_{self.rows}x{self.vectors}"
+
+
+def tile_shape() -> tuple[int, int]:
+    """Rows and vectors of the best register tile.
+
+    24 accumulators with 32 registers (6 rows of 4), 12 with 16 registers and fused multiply-add (6 of 2), 8 with 16
+    registers where each product needs one of its own (4 of 2).
+    """
+    if host().registers >= 32:
+        return 6, 4
+    return (6, 2) if host().has("fma") else (4, 2)
+
+
+def emit_tile(module: Module, tile: Tile) -> Function:
+    """Define the micro kernel of `tile` in the module, an internal function of `ARGUMENTS` called `tile.name`.
+
+    For each row r < rows and column j < columns it computes
+
+        C[r, j] = finish(start[r, j] + sum_k A[r, k] B[k, j]),  A[r, k] at a + r * a_row + k * a_step
+
+    `start` is the bias on the FIRST piece of k and the unfinished sum on others; results are final (relu, rounding)
+    on the LAST piece. Rows at or beyond `rows` are neither read nor written.
+    """
+    f = module.function(tile.name, list(ARGUMENTS), linkage="internal")
+    _TileWriter(f, tile).emit()
+    return f
+
+
+class _TileWriter:
+    """Writes one micro kernel."""
+
+    def __init__(self, f: Function, tile: Tile):
+        self.f, self.tile = f, tile
+        self.args = dict(zip((name for _, name in ARGUMENTS), f.args))
+        self.wide = vector(tile.type, tile.lanes)
+        self.sum_dtype = float32 if is_half(tile.dtype) else tile.dtype.to_real()
+        zero = f.const(0, self.wide)
+        self.sums = [[f.variable(self.wide, zero) for _ in range(tile.vectors)] for _ in range(tile.rows)]
+
+    def emit(self) -> None:
+        f = self.f
+        self._accumulate()
+        with f.branch(self._flag(FIRST)) as otherwise:
+            if self.tile.bias:
+                self._each_row(self._add_bias)
+            otherwise()
+            self._each_row(self._add_sums)
+        if self.tile.relu:
+            with f.when(self._flag(LAST)):
+                self._relu()
+        if not is_half(self.tile.dtype):
+            self._each_row(self._store_result)
+            return
+        with f.branch(self._flag(LAST)) as otherwise:
+            self._each_row(self._store_result)
+            otherwise()
+            self._each_row(self._store_sums)
+
+    def _accumulate(self) -> None:
+        f, tile, args = self.f, self.tile, self.args
+        last = f.sub(args["rows"], V("1", "i64"))
+        # rows past the edge read the last row again: one kernel serves every height
+        rows = [f.offset(args["a"], f.mul(f.minimum(V(str(r), "i64"), last), args["a_row"])) for r in range(tile.rows)]
+        a_offset, b = f.variable("i64", V("0", "i64")), f.variable("ptr", args["b"])
+        with f.loop(0, args["depth"]):
+            b_row, step = f.load(b, "ptr"), f.load(a_offset, "i64")
+            columns = [f.load(f.at(b_row, tile.type, v * tile.lanes), self.wide) for v in range(tile.vectors)]
+            for row, sums in zip(rows, self.sums):
+                scalar = f.splat(f.load(f.offset(row, step), tile.type), tile.lanes)
+                for column, variable in zip(columns, sums):
+                    f.store(f.add(f.mul(scalar, column), f.load(variable, self.wide)), variable)
+            f.store(f.offset(b_row, args["b_step"]), b)
+            f.store(f.add(step, args["a_step"]), a_offset)
+
+    def _each_row(self, act) -> None:
+        """act(row, vector, count) for every vector within `rows`; `count` is set where it is partial."""
+        f, tile = self.f, self.tile
+        whole = f.compare("sge", self.args["columns"], V(str(tile.columns), "i64"))
+        count = f.sub(self.args["columns"], V(str(tile.columns - tile.lanes), "i64"))
+        for r in range(tile.rows):
+            with f.when(f.compare("slt", V(str(r), "i64"), self.args["rows"])):
+                for v in range(tile.vectors - 1):
+                    act(r, v, None)
+                with f.branch(whole) as otherwise:
+                    act(r, tile.vectors - 1, None)
+                    otherwise()
+                    act(r, tile.vectors - 1, count)
+
+    def _add(self, r: int, v: int, value: V) -> None:
+        self.f.store(self.f.add(self.f.load(self.sums[r][v], self.wide), value), self.sums[r][v])
+
+    def _add_bias(self, r: int, v: int, count: V | None) -> None:
+        f, tile = self.f, self.tile
+        if tile.bias == "row":
+            pointer = self._address("bias", memory_type(tile.dtype), r, v)
+            self._add(r, v, load_lanes(f, pointer, tile.dtype, tile.lanes, count))
+        else:
+            pointer = self._address("bias", memory_type(tile.dtype), r, 0)
+            self._add(r, v, f.splat(load_lanes(f, pointer, tile.dtype, 1), tile.lanes))
+
+    def _add_sums(self, r: int, v: int, count: V | None) -> None:
+        pointer = self._address("sums", self.tile.type, r, v)
+        self._add(r, v, load_lanes(self.f, pointer, self.sum_dtype, self.tile.lanes, count))
+
+    def _store_result(self, r: int, v: int, count: V | None) -> None:
+        tile = self.tile
+        value = self.f.load(self.sums[r][v], self.wide)
+        store_lanes(self.f, value, self._address("c", memory_type(tile.dtype), r, v), tile.dtype, tile.lanes, count)
+
+    def _store_sums(self, r: int, v: int, count: V | None) -> None:
+        value = self.f.load(self.sums[r][v], self.wide)
+        pointer = self._address("sums", self.tile.type, r, v)
+        store_lanes(self.f, value, pointer, self.sum_dtype, self.tile.lanes, count)
+
+    def _relu(self) -> None:
+        f = self.f
+        zero = f.const(0, self.wide)
+        for variable in (variable for row in self.sums for variable in row):
+            value = f.load(variable, self.wide)
+            # compare for "below zero" so that NaN passes through
+            below = f.compare("olt" if is_float(self.wide) else "slt", value, zero)
+            f.store(f.select(below, zero, value), variable)
+
+    def _address(self, matrix: str, type: str, r: int, v: int) -> V:
+        row = self.f.offset(self.args[matrix], self.f.mul(V(str(r), "i64"), self.args[matrix + "_row"]))
+        return self.f.at(row, type, v * self.tile.lanes)
+
+    def _flag(self, flag: int) -> V:
+        f = self.f
+        return f.compare("ne", f.binary("and", self.args["flags"], V(str(flag), "i64")), V("0", "i64"))
