@@ -1,0 +1,563 @@
+# The autograd engine: nodes, their edges, and the walk from outputs back to leaves.
+#
+# An edge leads to the node that computed an input, or straight to the leaf tensor whose `.grad` is to grow.
+
+cdef extern from *:
+    """
+    static __thread int rushlight_grad_mode = 1, rushlight_inference_mode = 0;
+    """
+    int _grad_mode "rushlight_grad_mode"            # of this thread
+    int _inference_mode "rushlight_inference_mode"
+
+cdef int64_t _sequence = 0
+
+
+def is_grad_enabled():
+    """Whether operations are recorded."""
+    return bool(_grad_mode)
+
+
+def set_grad_mode(bint enabled):
+    """Switch recording; returns the previous state."""
+    global _grad_mode
+    was = bool(_grad_mode)
+    _grad_mode = enabled
+    return was
+
+
+def is_inference_mode_enabled():
+    """Whether inference mode is on."""
+    return bool(_inference_mode)
+
+
+def set_inference_mode(bint enabled):
+    """Switch inference mode; returns the previous state."""
+    global _inference_mode
+    was = bool(_inference_mode)
+    _inference_mode = enabled
+    return was
+
+
+@cython.freelist(64)
+cdef class HookHandle:
+    """A registered hook; `remove()` takes it away."""
+
+    cdef list hooks
+    cdef readonly object hook
+
+    def __init__(self, list hooks, hook):
+        self.hooks, self.hook = hooks, hook
+
+    def remove(self):
+        """Unregister the hook."""
+        if self.hooks is not None:
+            for i, other in enumerate(self.hooks):
+                if other is self:
+                    del self.hooks[i]
+                    break
+            self.hooks = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.remove()
+
+
+cdef class Node:
+    """A recorded operation: `apply(cotangents of its outputs)` gives cotangents for its edges."""
+
+    cdef list edges          # Node, leaf Tensor or None, one per differentiable input
+    cdef list slots          # output number of the edge's node
+    cdef readonly int64_t sequence
+    cdef readonly int outputs
+    cdef list shapes         # layouts of the outputs
+    cdef dict watched        # output -> list of hook handles
+    cdef dict retained       # output -> tensor whose .grad is kept
+    cdef list pre_hooks, post_hooks
+    cdef readonly dict metadata
+    cdef object __weakref__
+
+    cdef list apply(self, list cotangents):
+        raise RuntimeError("abstract node")
+
+    cdef release(self):
+        """Drop saved tensors after a backward pass that does not keep the graph."""
+
+    cdef str label(self):
+        return type(self).__name__
+
+    def name(self):
+        """The kind of operation, as PyTorch names it: "AddBackward0"."""
+        return self.label()
+
+    @property
+    def next_functions(self):
+        found = []
+        for edge, slot in zip(self.edges, self.slots):
+            found.append((AccumulateGrad(edge), 0) if isinstance(edge, Tensor) else (edge, slot))
+        return tuple(found)
+
+    def watch(self, slot, hooks):
+        """Attach a tensor's list of hooks to one of the outputs."""
+        if self.watched is None:
+            self.watched = {}
+        self.watched.setdefault(slot, []).append(hooks)
+
+    def retain(self, slot, tensor):
+        """Keep the gradient of output `slot` in the tensor's `.grad`."""
+        if self.retained is None:
+            self.retained = {}
+        self.retained[slot] = weakref.ref(tensor)
+
+    def register_hook(self, hook):
+        """Call `hook(grad_inputs, grad_outputs)` after this node ran."""
+        if self.post_hooks is None:
+            self.post_hooks = []
+        handle = HookHandle(self.post_hooks, hook)
+        self.post_hooks.append(handle)
+        return handle
+
+    def register_prehook(self, hook):
+        """Call `hook(grad_outputs)` before this node runs."""
+        if self.pre_hooks is None:
+            self.pre_hooks = []
+        handle = HookHandle(self.pre_hooks, hook)
+        self.pre_hooks.append(handle)
+        return handle
+
+    def __call__(self, *cotangents):
+        got = self.apply(list(cotangents))
+        return got[0] if len(got) == 1 else tuple(got)
+
+    def __repr__(self):
+        return f"<{self.label()} object at {<size_t><void *>self:#x}>"
+
+
+class AccumulateGrad:
+    """Stands for a leaf in `next_functions`; `variable` is the leaf."""
+
+    def __init__(self, variable):
+        self.variable = variable
+
+    def name(self):
+        """The node's kind."""
+        return "torch::autograd::AccumulateGrad"
+
+    next_functions = ()
+
+    def __eq__(self, other):
+        return isinstance(other, AccumulateGrad) and other.variable is self.variable
+
+    def __hash__(self):
+        return id(self.variable)
+
+    def register_hook(self, hook):
+        """Call the hook with the leaf's gradient."""
+        return self.variable.register_hook(lambda grad: hook((), (grad,)))
+
+
+cdef inline object edge_of(Tensor t):
+    """Where a gradient with respect to `t` goes: its node, itself as a leaf, or None."""
+    if not t.needs_grad:
+        return None
+    node = current_node(t)
+    return t if node is None else node
+
+
+cdef object current_node(Tensor t):
+    """The node of a tensor; for a view whose base was written since, the view of the base's new node."""
+    if t.base is not None and t.base.needs_grad and t.view_version != t.memory.version:
+        if t.base.node is not None or t.node is not None:
+            t.node = view_node(t.base, t.lay, t.start)
+            t.slot = 0
+        t.needs_grad = True
+        t.view_version = t.memory.version
+    return t.node
+
+
+cdef number(Node node):
+    global _sequence
+    _sequence += 1
+    node.sequence = _sequence
+
+
+@cython.final
+cdef class ViewNode(Node):
+    """Backward of a view given by its geometry: the cotangent is laid into zeros of the base's shape."""
+
+    cdef Layout base_layout, layout
+    cdef int64_t base_start, start
+
+    cdef list apply(self, list cotangents):
+        return [_hooks["view_backward"](cotangents[0], self.base_layout, self.base_start, self.layout, self.start)]
+
+    cdef str label(self):
+        return "AsStridedBackward0"
+
+
+cdef Node view_node(Tensor base, Layout layout, int64_t start):
+    cdef ViewNode node = ViewNode.__new__(ViewNode)
+    number(node)
+    node.edges, node.slots, node.outputs, node.shapes = [edge_of(base)], [base.slot], 1, [layout]
+    node.base_layout, node.base_start, node.layout, node.start = base.lay, base.start, layout, start
+    return node
+
+
+@cython.final
+cdef class CopySlices(Node):
+    """Backward of an in-place write into a view: the part that was written goes through the write's node."""
+
+    cdef Layout base_layout, layout
+    cdef int64_t base_start, start
+    cdef Node write
+
+    cdef list apply(self, list cotangents):
+        rest, part = _hooks["split_slice"](cotangents[0], self.base_layout, self.base_start, self.layout, self.start)
+        inner = self.write.apply([part])
+        if inner[0] is not None:
+            rest = _hooks["join_slice"](rest, inner[0], self.base_layout, self.base_start, self.layout, self.start)
+        return [rest] + inner[1:]
+
+    cdef release(self):
+        self.write.release()
+
+    cdef str label(self):
+        return "CopySlices"
+
+
+cdef class PythonNode(Node):
+    """A node whose backward is a Python callable: `backward(*cotangents) -> cotangents of the inputs`."""
+
+    cdef public object backward_function, description
+    cdef public object context
+
+    cdef list apply(self, list cotangents):
+        got = self.backward_function(*cotangents)
+        if not isinstance(got, (tuple, list)):
+            got = (got,)
+        return list(got)
+
+    cdef str label(self):
+        return self.description
+
+
+def python_node(description, inputs, backward):
+    """Record a Python function over tensors `inputs` (None entries allowed); attach outputs with `attach`."""
+    cdef PythonNode node = PythonNode()
+    number(node)
+    node.description, node.backward_function = description, backward
+    node.edges, node.slots = [], []
+    for t in inputs:
+        if isinstance(t, Tensor):
+            node.edges.append(edge_of(t))
+            node.slots.append((<Tensor>t).slot)
+        else:
+            node.edges.append(None)
+            node.slots.append(0)
+    node.shapes = []
+    return node
+
+
+def attach(Node node, Tensor output):
+    """Make `output` the next output of a node made by `python_node`."""
+    output.node = node
+    output.slot = node.outputs
+    output.needs_grad = True
+    output.view_version = output.memory.version
+    node.shapes.append(output.lay)
+    node.outputs += 1
+
+
+def rebase(Tensor t, Node node):
+    """After an in-place write recorded by `node`: let `t`, and its base if it is a view, continue from it."""
+    _rebase(t, node)
+
+
+cdef _rebase(Tensor t, Node node):
+    cdef Tensor base = t.base
+    cdef CopySlices slices
+    t.memory.version += 0
+    if base is None:
+        t.node, t.slot, t.needs_grad = node, 0, True
+        return
+    if not base.needs_grad and base.is_leaf and not base.lay.floating:
+        raise RuntimeError("cannot write a value that requires grad into a view of an integer tensor")
+    slices = CopySlices.__new__(CopySlices)
+    number(slices)
+    slices.edges = [edge_of(base)] + node.edges[1:]
+    slices.slots = [base.slot] + node.slots[1:]
+    slices.outputs, slices.shapes = 1, [base.lay]
+    slices.base_layout, slices.base_start, slices.layout, slices.start = base.lay, base.start, t.lay, t.start
+    slices.write = node
+    base.node, base.slot, base.needs_grad = slices, 0, True
+    t.node, t.slot, t.needs_grad = view_node(base, t.lay, t.start), 0, True
+    t.view_version = t.memory.version
+
+
+cdef check_in_place(Tensor t):
+    """What autograd forbids about writing into `t` while recording."""
+    if t.needs_grad and current_node(t) is None:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if t.base is not None and t.base.needs_grad and current_node(t.base) is None:
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def check_writable(Tensor t):
+    """Raise if an in-place write to `t` is not allowed now."""
+    if _grad_mode:
+        check_in_place(t)
+    if t.inference and not _inference_mode and t.needs_grad:
+        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed")
+    check_memory_writable(t)
+
+
+cdef int check_memory_writable(Tensor t) except -1:
+    if t.memory.readonly:
+        raise RuntimeError("this tensor's memory is read-only; clone() it before writing")
+    if t.lay.overlapping:
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                           "location. Please clone() the tensor before performing the operation.")
+    return 0
+
+
+# -- the walk ---------------------------------------------------------------------------------------
+
+cdef int _depth = 0
+
+
+def run_backward(list roots, list cotangents, bint keep_graph, bint create_graph, list wanted, bint accumulate):
+    """Walk from `roots` backwards.
+
+    With `wanted` (a list of tensors) only what they need runs, and their gradients are returned; leaves
+    get `.grad` only with `accumulate`.
+    """
+    global _depth
+    cdef bint was = _grad_mode
+    _depth += 1
+    if _depth > 60:
+        _depth -= 1
+        raise RuntimeError("backward() calls itself more than 60 levels deep")
+    set_grad_mode(create_graph)
+    try:
+        return _walk(roots, cotangents, keep_graph, create_graph, wanted, accumulate)
+    finally:
+        _depth -= 1
+        set_grad_mode(was)
+
+
+cdef list _walk(list roots, list cotangents, bint keep_graph, bint create_graph, list wanted, bint accumulate):
+    cdef dict pending = {}      # node -> number of consumers that have not run yet
+    cdef dict buffers = {}      # node -> list of cotangents of its outputs
+    cdef dict captures = {}     # (node or leaf, slot) -> positions in `wanted`
+    cdef set active = None      # nodes on a path to something wanted
+    cdef list results = None, ready = [], got, cts
+    cdef Node node
+    cdef Tensor t
+    cdef Py_ssize_t i
+    starts = []
+    for i in range(len(roots)):
+        t = roots[i]
+        edge = edge_of(t)
+        if edge is None:
+            raise RuntimeError("element 0 of tensors does not require grad and does not have a grad_fn")
+        starts.append((edge, t.slot))
+    if wanted is not None:
+        results = [None] * len(wanted)
+        for i in range(len(wanted)):
+            edge = edge_of(wanted[i])
+            captures.setdefault((id(edge), (<Tensor>wanted[i]).slot if isinstance(edge, Node) else 0), []).append(i)  # None: unused
+    order = _count(starts, pending)
+    if wanted is not None and not accumulate:
+        active = _active(order, captures)
+    for i in range(len(roots)):
+        edge, slot = starts[i]
+        _add_cotangent(buffers, edge, slot, cotangents[i])
+    for edge, slot in starts:
+        if pending[edge] == 0 and edge in buffers:
+            if isinstance(edge, Node):
+                if not any(edge is other for other in ready):
+                    ready.append(edge)
+            else:
+                _reach_leaf(<Tensor>edge, (<list>buffers.pop(edge)), captures, results, accumulate, create_graph)
+    while ready:
+        node = ready.pop()
+        cts = buffers.pop(node, None)
+        if cts is None:
+            cts = [None] * node.outputs
+        if node.watched is not None or node.retained is not None:
+            _run_watchers(node, cts)
+        if captures:
+            for i in range(len(cts)):
+                for position in captures.get((id(node), i), ()):
+                    results[position] = cts[i]
+        if active is not None and node not in active:
+            got = [None] * len(node.edges)
+        else:
+            got = _apply(node, cts, create_graph)
+        if not keep_graph:
+            node.release()
+        cts = None
+        for i in range(len(node.edges)):
+            edge = node.edges[i]
+            if edge is None:
+                continue
+            ct = got[i] if i < len(got) else None
+            got[i] = None if i < len(got) else None
+            if ct is not None:
+                _add_cotangent(buffers, edge, node.slots[i], ct)
+                ct = None
+            count = pending[edge] - 1
+            pending[edge] = count
+            if count == 0:
+                if isinstance(edge, Node):
+                    ready.append(edge)
+                elif edge in buffers:
+                    _reach_leaf(<Tensor>edge, (<list>buffers.pop(edge)), captures, results, accumulate, create_graph)
+    return results
+
+
+cdef list _apply(Node node, list cts, bint create_graph):
+    """Run a node with its hooks; nothing arrived for it: nothing leaves it."""
+    cdef bint any_given = False
+    for ct in cts:
+        if ct is not None:
+            any_given = True
+            break
+    if not any_given:
+        return [None] * len(node.edges)
+    if node.pre_hooks is not None:
+        for handle in list(node.pre_hooks):
+            replaced = handle.hook(tuple(cts))
+            if replaced is not None:
+                cts = list(replaced) if isinstance(replaced, (tuple, list)) else [replaced]
+    cdef list got = node.apply(cts)
+    if isinstance(node, PythonNode):
+        got = _hooks["validate_cotangents"](node, got, [_target_layout(node, i) for i in range(len(node.edges))])
+    if node.post_hooks is not None:
+        for handle in list(node.post_hooks):
+            replaced = handle.hook(tuple(got), tuple(cts))
+            if replaced is not None:
+                got = list(replaced) if isinstance(replaced, (tuple, list)) else [replaced]
+    return got
+
+
+cdef object _target_layout(Node node, Py_ssize_t i):
+    """The layout of the tensor that edge i leads to."""
+    edge = node.edges[i]
+    if edge is None:
+        return None
+    if isinstance(edge, Tensor):
+        return (<Tensor>edge).lay
+    slot = node.slots[i]
+    return (<Node>edge).shapes[slot] if (<Node>edge).shapes else None
+
+
+cdef list _count(list starts, dict pending):
+    """All reachable nodes, consumers counted, iteratively (graphs may be 100,000 nodes deep)."""
+    cdef list stack = [], order = []
+    cdef Node node
+    for edge, _ in starts:
+        if edge not in pending:
+            pending[edge] = 0
+            if isinstance(edge, Node):
+                stack.append(edge)
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        for edge in node.edges:
+            if edge is not None:
+                count = pending.get(edge)
+                if count is None:
+                    pending[edge] = 1
+                    if isinstance(edge, Node):
+                        stack.append(edge)
+                else:
+                    pending[edge] = count + 1
+    return order
+
+
+cdef set _active(list order, dict captures):
+    """Nodes from which something captured can be reached through at least one edge."""
+    cdef set active = set()
+    cdef Node node
+    cdef list ordered = sorted(order, key=lambda n: (<Node>n).sequence)
+    for node in ordered:  # inputs were recorded before their consumers
+        for i in range(len(node.edges)):
+            edge = node.edges[i]
+            if edge is None:
+                continue
+            slot = node.slots[i] if isinstance(edge, Node) else 0
+            if (isinstance(edge, Node) and edge in active) or (id(edge), slot) in captures:
+                active.add(node)
+                break
+    return active
+
+
+cdef _add_cotangent(dict buffers, object target, int slot, object ct):
+    """Add to what has arrived for output `slot` of a node, or for a leaf."""
+    cdef list held = buffers.get(target)
+    if held is None:
+        held = [None] * ((<Node>target).outputs if isinstance(target, Node) else 1)
+        buffers[target] = held
+    if not isinstance(target, Node):
+        slot = 0
+    if held[slot] is None:
+        held[slot] = ct
+    else:
+        held[slot] = _add(held[slot], ct)
+
+
+cdef _run_watchers(Node node, list cts):
+    cdef Py_ssize_t slot
+    if node.watched is not None:
+        for slot, lists in node.watched.items():
+            for hooks in lists:
+                if cts[slot] is not None:
+                    cts[slot] = _run_hooks(hooks, cts[slot])
+    if node.retained is not None:
+        for slot, reference in node.retained.items():
+            tensor = reference()
+            if tensor is not None and cts[slot] is not None:
+                held = (<Tensor>tensor).gradient
+                (<Tensor>tensor).gradient = cts[slot] if held is None else _add(held, cts[slot])
+
+
+cdef object _run_hooks(list hooks, ct):
+    for handle in list(hooks):
+        replaced = (<HookHandle>handle).hook(ct)
+        if replaced is not None:
+            if not isinstance(replaced, Tensor):
+                raise TypeError(f"hook: expected a Tensor or None, got {type(replaced).__name__}")
+            if (<Tensor>replaced).lay.shape != (<Tensor>ct).lay.shape:
+                raise RuntimeError(f"hook has changed the size of value: {list((<Tensor>ct).lay.shape)} to "
+                                   f"{list((<Tensor>replaced).lay.shape)}")
+            ct = replaced
+    return ct
+
+
+cdef _reach_leaf(Tensor leaf, list arrived, dict captures, list results, bint accumulate, bint create_graph):
+    """All cotangents of a leaf are there: run its hooks, hand the sum out, add it into `.grad`."""
+    cdef Tensor grad
+    cdef object ct = arrived.pop()
+    if leaf.hooks is not None:
+        ct = _run_hooks(leaf.hooks, ct)
+    if results is not None:
+        positions = captures.get((id(leaf), 0))
+        if positions is not None:
+            for i in positions:
+                results[i] = ct
+        if not accumulate or positions is None:
+            return
+    if leaf.gradient is None:
+        grad = ct
+        if create_graph:
+            leaf.gradient = grad
+        elif grad.lay is leaf.lay and grad.base is None and not grad.needs_grad and Py_REFCNT(grad) <= 3 and not grad.inference:
+            leaf.gradient = grad  # nobody else holds it: keep it as it is
+        else:
+            leaf.gradient = _hooks["clone_like"](grad, leaf)
+    elif create_graph:
+        leaf.gradient = _add(leaf.gradient, ct)
+    else:
+        _hooks["add_"](leaf.gradient, ct)

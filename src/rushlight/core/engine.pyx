@@ -1,0 +1,23 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+# cython: embedsignature=False, binding=True, auto_pickle=False, freethreading_compatible=False
+"""The hot path: storage, layouts, tensors, op calls, plans, autograd. Knows nothing of any particular op."""
+
+import weakref
+
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport PyObject as _PyObject
+from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(object)
+    int PyObject_GenericSetAttr(object, object, object) except -1
+
+include "storage.pxi"
+include "layout.pxi"
+include "autograd.pxi"
+include "program.pxi"
+include "tensor.pxi"
+include "op.pxi"

@@ -1,0 +1,596 @@
+# Op: the public callable. A call with known layouts is one dictionary hit away from its plan.
+
+cdef extern from "Python.h":
+    ctypedef PyObject *(*vectorcallfunc)(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+    ctypedef PyObject *(*ternaryfunc)(PyObject *, PyObject *, PyObject *)
+    ctypedef struct PyTypeObject:
+        Py_ssize_t tp_vectorcall_offset
+        unsigned long tp_flags
+        ternaryfunc tp_call
+        PyObject *tp_dict
+    PyObject *PyVectorcall_Call(PyObject *, PyObject *, PyObject *)
+    Py_ssize_t PyVectorcall_NARGS(size_t nargsf)
+    void PyType_Modified(PyTypeObject *)
+    PyObject *PyDict_GetItemWithError(PyObject *, PyObject *)
+    PyObject *PyTuple_New(Py_ssize_t)
+    void PyTuple_SET_ITEM(PyObject *, Py_ssize_t, PyObject *)
+    PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t)
+    Py_ssize_t PyTuple_GET_SIZE(PyObject *)
+    void Py_INCREF(PyObject *)
+    void Py_XINCREF "Py_XINCREF"(PyObject *)
+    void Py_DECREF(PyObject *)
+    bint PyErr_Occurred_ "NULL != PyErr_Occurred"()
+    object PyMethod_New(object, object)
+    int PyErr_CheckSignals() except -1
+
+DEF DATA = 0      # a tensor, or a number passed at run time
+DEF STATIC = 1    # part of the plan's key
+DEF LIST = 2      # a list of tensors
+
+DEF MAX_PARAMS = 40
+DEF MAX_PLANS = 20000
+
+
+class _Missing:
+    def __repr__(self):
+        return "missing"
+
+
+cdef object MISSING = _Missing()
+missing = MISSING
+
+
+@cython.final
+cdef class GradientPlan:
+    """How a recorded call is differentiated: which op computes the cotangents and what it must be given."""
+
+    cdef Op op                # called with flat inputs (saved ones, or layouts), outputs likewise, cotangents
+    cdef bytes save_inputs    # per flat input: 1 to keep the tensor
+    cdef bytes save_outputs
+    cdef bytes differentiable # per output
+    cdef tuple wanted         # flat inputs that get cotangents, in the order the op returns them
+    cdef bint saves
+    cdef readonly str name
+
+    def __init__(self, op, save_inputs, save_outputs, differentiable, wanted, name):
+        self.op, self.save_inputs, self.save_outputs = op, bytes(save_inputs), bytes(save_outputs)
+        self.differentiable, self.wanted, self.name = bytes(differentiable), tuple(wanted), name
+        self.saves = any(save_inputs) or any(save_outputs)
+
+
+@cython.final
+cdef class OpNode(Node):
+    """The backward of one op call."""
+
+    cdef GradientPlan plan
+    cdef list args        # flat inputs and outputs: tensors, numbers, or layouts of what is not kept
+    cdef list versions    # storage version of each kept tensor when it was kept; None elsewhere
+    cdef Py_ssize_t n_inputs
+
+    cdef list apply(self, list cotangents):
+        cdef PyObject *local[MAX_FLAT]
+        cdef PyObject **args = local
+        cdef Py_ssize_t i, n
+        cdef list keep
+        if self.args is None:
+            raise RuntimeError("Trying to backward through the graph a second time (or directly access saved tensors after they "
+                               "have already been freed). Saved intermediate values of the graph are freed when you call "
+                               ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
+                               "the graph a second time or if you need to access saved tensors after calling backward.")
+        keep = list(self.args)
+        n = len(keep)
+        for i in range(n):
+            if self.versions[i] is not None:
+                keep[i] = self._kept(i)
+        keep.extend(cotangents)
+        n = len(keep)
+        if n > MAX_FLAT:
+            args = <PyObject **>_calloc(n, sizeof(PyObject *))
+        for i in range(n):
+            args[i] = <PyObject *>keep[i]
+        try:
+            found = call_op(self.plan.op, args, n, None)
+        finally:
+            if args != local:
+                free(args)
+        return found
+
+    cdef object _kept(self, Py_ssize_t i):
+        cdef Tensor t = self.args[i], alias
+        if t.memory.version != <int64_t>self.versions[i]:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"[{t.lay.dtype.name} {list(t.lay.shape)}] is at version {t.memory.version}; expected version {self.versions[i]} "
+                f"instead ({self.plan.name} needs it)")
+        if i >= self.n_inputs and _grad_mode:
+            # an output kept without its node, lest the node hold itself: join them again
+            alias = alias_of(t)
+            if self.plan.differentiable[i - self.n_inputs]:
+                alias.node, alias.slot, alias.needs_grad = self, <int>(i - self.n_inputs), True
+            return alias
+        return t
+
+    cdef release(self):
+        if self.plan.saves:
+            self.args = None
+
+    cdef str label(self):
+        return self.plan.name
+
+    @property
+    def saved_tensors(self):
+        """The tensors kept for the backward pass."""
+        if self.args is None:
+            raise RuntimeError("the saved tensors of this node have been freed")
+        return tuple(t for t, v in zip(self.args, self.versions) if v is not None)
+
+
+cdef class Op:
+    """A tensor function: plans once per structure, then repeats.
+
+    name      what it is called in errors and in the graph
+    names     parameter names; `kinds[i]` is 0 for data, 1 for static arguments, 2 for lists of tensors
+    planner   planner(op, key, flat) -> Plan, for a key not seen before; `flat` are the data arguments
+    into      flat input that the call writes (in-place ops), or -1
+    mutates   flat inputs are written as the plan's outputs say, nothing is returned
+    variadic  any number of data arguments
+    """
+
+    cdef vectorcallfunc vectorcall
+    cdef readonly str name
+    cdef readonly tuple names
+    cdef bytes kinds
+    cdef readonly int required
+    cdef int n_params, positional
+    cdef dict plans
+    cdef public object planner, declaration, tracer
+    cdef int into
+    cdef bint mutates, variadic
+    cdef public bint records
+    cdef dict __dict__
+    cdef object __weakref__
+
+    def __init__(self, str name, names, kinds, int required, planner, *, int positional=-1, int into=-1, bint mutates=False,
+                 bint variadic=False, bint records=True):
+        self.vectorcall = op_vectorcall
+        self.name, self.names, self.kinds, self.required = name, tuple(names), bytes(kinds), required
+        self.n_params = <int>len(self.names)
+        self.positional = positional if positional >= 0 else self.n_params
+        if self.n_params > MAX_PARAMS:
+            raise ValueError(f"{name}: at most {MAX_PARAMS} parameters")
+        self.planner, self.into, self.mutates, self.variadic, self.records = planner, into, mutates, variadic, records
+        self.plans = {}
+
+    def __call__(self, *args, **kwargs):
+        raise AssertionError("replaced by vectorcall")
+
+    def __get__(self, instance, owner):
+        return self if instance is None else PyMethod_New(self, instance)
+
+    def clear(self):
+        """Forget all plans (the kernels stay)."""
+        self.plans.clear()
+
+    @property
+    def plan_count(self):
+        return len(self.plans)
+
+    def call(self, list args):
+        """Call with positional arguments given as a list (any number, for variadic ops)."""
+        cdef Py_ssize_t i, n = len(args)
+        cdef PyObject **pointers = <PyObject **>_calloc(n, sizeof(PyObject *))
+        try:
+            for i in range(n):
+                pointers[i] = <PyObject *>args[i]
+            return call_op(self, pointers, n, None)
+        finally:
+            free(pointers)
+
+    def run_into(self, list outputs, plan, list flat):
+        """Execute a plan with outputs in given tensors (`out=`)."""
+        cdef Py_ssize_t i, n = len(flat)
+        cdef PyObject **pointers = <PyObject **>_calloc(n, sizeof(PyObject *))
+        cdef Tensor t
+        try:
+            for i in range(n):
+                pointers[i] = <PyObject *>flat[i]
+            for t in outputs:
+                check_memory_writable(t)
+                for value in flat:
+                    if isinstance(value, Tensor) and may_overlap(t, <Tensor>value) and not (
+                            (<Plan>plan).elementwise and (<Tensor>value).lay is t.lay and (<Tensor>value).start == t.start):
+                        raise_overlap()
+            run_plan(<Plan>plan, pointers, outputs)
+            for t in outputs:
+                t.memory.version += 1
+        finally:
+            free(pointers)
+
+    def __repr__(self):
+        return f"<op {self.name}>"
+
+    def __reduce__(self):
+        return _hooks["op_named"], (self.name,)
+
+
+cdef raise_overlap():
+    raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                       "memory location. Please clone() the tensor before performing the operation.")
+
+
+cdef PyObject *op_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames) noexcept:
+    try:
+        result = call_op(<Op>callable, <PyObject **>args, PyVectorcall_NARGS(nargsf), <object>kwnames if kwnames != NULL else None)
+    except BaseException as error:
+        raise_again(error)
+        return NULL
+    Py_INCREF(<PyObject *>result)
+    return <PyObject *>result
+
+
+cdef extern from "Python.h":
+    void PyErr_SetRaised "rushlight_set_raised"(object)
+
+cdef extern from *:
+    """
+    static void rushlight_set_raised(PyObject *error) {
+        PyObject *type = (PyObject *)Py_TYPE(error), *traceback = PyException_GetTraceback(error);
+        Py_INCREF(type);
+        Py_INCREF(error);
+        PyErr_Restore(type, error, traceback);
+    }
+    """
+
+
+cdef void raise_again(object error) noexcept:
+    PyErr_SetRaised(error)
+
+
+cdef object bind_arguments(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames, PyObject **slots):
+    """Place keyword arguments; returns the number of leading slots in use, or None for the slow path."""
+    cdef Py_ssize_t i, j, used = nargs
+    for i in range(op.n_params):
+        slots[i] = args[i] if i < nargs else NULL
+    for j in range(len(kwnames)):
+        name = kwnames[j]
+        for i in range(op.n_params):
+            if op.names[i] is name or op.names[i] == name:
+                break
+        else:
+            return None
+        if slots[i] != NULL:
+            raise TypeError(f"{op.name}() got multiple values for argument '{name}'")
+        slots[i] = args[nargs + j]
+        if i + 1 > used:
+            used = i + 1
+    return used
+
+
+cdef object slow_call(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
+    """Everything unusual: traced values, subclasses, `out=`, NumPy scalars, aliases of keywords, errors."""
+    cdef Py_ssize_t i
+    positional = [<object>args[i] for i in range(nargs)]
+    keywords = {kwnames[i]: <object>args[nargs + i] for i in range(len(kwnames))} if kwnames is not None else {}
+    return _hooks["slow_call"](op, positional, keywords)
+
+
+cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
+    cdef PyObject *local_slots[MAX_PARAMS]
+    cdef PyObject **slots = args
+    cdef PyObject *local_flat[MAX_FLAT]
+    cdef PyObject **flat = local_flat
+    cdef Py_ssize_t i, used = nargs, n_flat = 0, capacity = MAX_FLAT
+    cdef PyObject *item
+    cdef PyObject *found
+    cdef bint needs = False
+    cdef int kind
+    cdef tuple key
+    cdef object value
+    if not op.variadic:
+        if nargs > op.positional:
+            return slow_call(op, args, nargs, kwnames)
+        if kwnames is not None:
+            bound = bind_arguments(op, args, nargs, kwnames, local_slots)
+            if bound is None:
+                return slow_call(op, args, nargs, kwnames)
+            used, slots = bound, local_slots
+        if used < op.required:
+            return slow_call(op, args, nargs, kwnames)
+    if op.variadic and used > MAX_FLAT:
+        flat = <PyObject **>_calloc(used, sizeof(PyObject *))
+        capacity = used
+    key_object = <object>PyTuple_New(used)
+    Py_DECREF(<PyObject *>key_object)
+    key = <tuple>key_object
+    try:
+        for i in range(used):
+            item = slots[i]
+            if item == NULL:
+                if i < op.required:
+                    return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+                put(key, i, <PyObject *>MISSING)
+                continue
+            value = <object>item
+            kind = DATA if op.variadic else op.kinds[i]
+            if kind == DATA:
+                if isinstance(value, Tensor):
+                    put(key, i, <PyObject *>(<Tensor>value).lay)
+                    needs |= (<Tensor>value).needs_grad
+                elif value is None:
+                    put(key, i, item)
+                    continue
+                elif type(value) is float:
+                    put(key, i, <PyObject *>float)
+                elif type(value) is int:
+                    if not -0x8000000000000000 <= value <= 0x7fffffffffffffff:
+                        return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+                    put(key, i, <PyObject *>int)
+                elif type(value) is bool:
+                    put(key, i, <PyObject *>bool)
+                elif type(value) is complex:
+                    put(key, i, <PyObject *>complex)
+                elif type(value) is Layout:
+                    put(key, i, item)
+                else:
+                    return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+                if n_flat == capacity:
+                    flat = grow(flat, local_flat, &capacity)
+                flat[n_flat] = item
+                n_flat += 1
+            elif kind == STATIC:
+                if type(value) in _static_types:
+                    put(key, i, item)
+                else:
+                    return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+            else:
+                if type(value) is not list and type(value) is not tuple:
+                    return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+                layouts = []
+                for part in value:
+                    if not isinstance(part, Tensor):
+                        if part is None:
+                            layouts.append(None)
+                            continue
+                        return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+                    layouts.append((<Tensor>part).lay)
+                    needs |= (<Tensor>part).needs_grad
+                    if n_flat == capacity:
+                        flat = grow(flat, local_flat, &capacity)
+                    flat[n_flat] = <PyObject *>part
+                    n_flat += 1
+                value = tuple(layouts)
+                put(key, i, <PyObject *>value)
+        found = PyDict_GetItemWithError(<PyObject *>op.plans, <PyObject *>key)
+        if found == NULL:
+            plan = make_plan(op, key, flat, n_flat)
+        else:
+            plan = <object>found
+        return perform(op, <Plan>plan, flat, n_flat, needs)
+    finally:
+        if flat != local_flat:
+            free(flat)
+
+
+cdef set _static_types = {int, bool, str, type(None), tuple, float, Size, Device}
+
+
+def register_static_type(cls):
+    """Let instances of `cls` be static arguments (dtypes, memory formats)."""
+    _static_types.add(cls)
+
+
+cdef inline void put(tuple key, Py_ssize_t i, PyObject *item) noexcept:
+    Py_INCREF(item)
+    PyTuple_SET_ITEM(<PyObject *>key, i, item)
+
+
+cdef object slow_call_filled(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames, tuple key, Py_ssize_t filled, Py_ssize_t used):
+    """Leave the fast path: complete the half-built key, so that it can be freed."""
+    cdef Py_ssize_t i
+    for i in range(filled, used):
+        put(key, i, <PyObject *>None)
+    return slow_call(op, args, nargs, kwnames)
+
+
+cdef PyObject **grow(PyObject **flat, PyObject **local, Py_ssize_t *capacity) except NULL:
+    cdef Py_ssize_t n = capacity[0]
+    cdef PyObject **larger = <PyObject **>_calloc(2 * n, sizeof(PyObject *))
+    memcpy(larger, flat, n * sizeof(PyObject *))
+    if flat != local:
+        free(flat)
+    capacity[0] = 2 * n
+    return larger
+
+
+cdef object make_plan(Op op, tuple key, PyObject **flat, Py_ssize_t n_flat):
+    cdef Py_ssize_t i
+    values = [<object>flat[i] for i in range(n_flat)]
+    plan = op.planner(op, key, values)
+    if len(op.plans) >= MAX_PLANS:
+        op.plans.clear()
+    op.plans[key] = plan
+    return plan
+
+
+cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint needs):
+    """Run a plan and record it."""
+    cdef Tensor target = None, previous = None
+    cdef object result
+    cdef Py_ssize_t i
+    cdef bint record = needs and _grad_mode and plan.differentiable and op.records
+    if op.into >= 0:
+        target = <Tensor>flat[op.into]
+        check_memory_writable(target)
+        if _grad_mode and (needs or target.base is not None):
+            check_in_place(target)
+        for i in range(n_flat):
+            if i != op.into and isinstance(<object>flat[i], Tensor):
+                check_operand(plan, target, <Tensor>flat[i])
+        if record:
+            previous = alias_of(target)
+            previous.node, previous.slot, previous.needs_grad = current_node(target), target.slot, target.needs_grad
+            flat[op.into] = <PyObject *>previous
+        run_plan(plan, flat, [target])
+        target.memory.version += 1
+        if record:
+            record_in_place(op, plan, flat, n_flat, target, previous)
+        return target
+    result = run_plan(plan, flat, None)
+    if op.mutates:
+        for i in range(plan.n_outputs):
+            if plan.out_kinds[i] == OUT_INTO:
+                (<Tensor>flat[plan.out_inputs[i]]).memory.version += 1
+        return None
+    if record:
+        record_call(op, plan, flat, n_flat, result)
+    return tuple(result) if plan.form == FORM_TUPLE else result
+
+
+cdef int check_operand(Plan plan, Tensor target, Tensor other) except -1:
+    if may_overlap(target, other):
+        if not (plan.elementwise and other.lay is target.lay and other.start == target.start):
+            raise_overlap()
+    return 0
+
+
+cdef object needs_mask(PyObject **flat, Py_ssize_t n_flat):
+    cdef unsigned long long mask = 0
+    cdef Py_ssize_t i
+    if n_flat <= 60:
+        for i in range(n_flat):
+            if isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).needs_grad:
+                mask |= (<unsigned long long>1) << i
+        return mask
+    flags = bytearray(n_flat)
+    for i in range(n_flat):
+        if isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).needs_grad:
+            flags[i] = 1
+    return bytes(flags)
+
+
+cdef GradientPlan gradient_plan(Plan plan, PyObject **flat, Py_ssize_t n_flat):
+    cdef object mask = needs_mask(flat, n_flat)
+    found = plan.gradients.get(mask)
+    if found is None:
+        flags = [isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).needs_grad for i in range(n_flat)]
+        found = plan.derive(plan, flags)
+        plan.gradients[mask] = found
+    return <GradientPlan>found
+
+
+cdef OpNode make_node(GradientPlan gradient, PyObject **flat, Py_ssize_t n_flat):
+    cdef OpNode node = OpNode.__new__(OpNode)
+    cdef Py_ssize_t i, position
+    cdef Tensor t
+    cdef list args = [None] * n_flat, versions = [None] * n_flat
+    number(node)
+    node.plan, node.n_inputs = gradient, n_flat
+    for i in range(n_flat):
+        value = <object>flat[i]
+        if isinstance(value, Tensor):
+            t = <Tensor>value
+            if gradient.save_inputs[i]:
+                args[i] = t
+                versions[i] = t.memory.version
+            else:
+                args[i] = t.lay
+        else:
+            args[i] = value
+    node.args, node.versions = args, versions
+    node.edges, node.slots = [], []
+    for position in gradient.wanted:
+        t = <Tensor>flat[position]
+        node.edges.append(edge_of(t))
+        node.slots.append(t.slot)
+    return node
+
+
+cdef keep_output(OpNode node, Py_ssize_t j, Tensor t):
+    if node.plan.save_outputs[j]:
+        node.args.append(alias_of(t))
+        node.versions.append(t.memory.version)
+    else:
+        node.args.append(t.lay)
+        node.versions.append(None)
+
+
+cdef record_call(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, object result):
+    cdef GradientPlan gradient = gradient_plan(plan, flat, n_flat)
+    cdef OpNode node
+    cdef Tensor t
+    cdef Py_ssize_t j
+    if gradient is None or not gradient.wanted:
+        return
+    node = make_node(gradient, flat, n_flat)
+    cdef list outputs = [result] if plan.form == FORM_SINGLE else result
+    node.outputs = <int>len(outputs)
+    node.shapes = [(<Tensor>t).lay for t in outputs]
+    for j in range(node.outputs):
+        t = <Tensor>outputs[j]
+        keep_output(node, j, t)
+        if gradient.differentiable[j]:
+            t.node, t.slot, t.needs_grad = node, <int>j, True
+            t.view_version = t.memory.version
+
+
+cdef record_in_place(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, Tensor target, Tensor previous):
+    cdef GradientPlan gradient = gradient_plan(plan, flat, n_flat)
+    cdef OpNode node
+    if gradient is None or not gradient.wanted:
+        return
+    node = make_node(gradient, flat, n_flat)
+    for i in range(n_flat):
+        if node.versions[i] is not None and (<Tensor>node.args[i]).memory is target.memory:
+            node.versions[i] = target.memory.version - 1  # kept before the write
+    if target.base is not None and (not gradient.wanted or gradient.wanted[0] != op.into):
+        # the base's edge comes first, even if the old value gets no cotangent
+        node.edges.insert(0, None)
+        node.slots.insert(0, 0)
+        node.outputs, node.shapes = 1, [target.lay]
+        keep_output(node, 0, target)
+        _rebase(target, shifted(node))
+        return
+    node.outputs, node.shapes = 1, [target.lay]
+    keep_output(node, 0, target)
+    _rebase(target, node)
+
+
+cdef Node shifted(Node node):
+    """A node that answers None for a first edge which its op knows nothing of."""
+    cdef ShiftedNode wrapper = ShiftedNode.__new__(ShiftedNode)
+    number(wrapper)
+    wrapper.inner, wrapper.edges, wrapper.slots, wrapper.outputs, wrapper.shapes = node, node.edges, node.slots, 1, node.shapes
+    return wrapper
+
+
+@cython.final
+cdef class ShiftedNode(Node):
+    cdef Node inner
+
+    cdef list apply(self, list cotangents):
+        return [None] + self.inner.apply(cotangents)
+
+    cdef release(self):
+        self.inner.release()
+
+    cdef str label(self):
+        return self.inner.label()
+
+
+cdef install_vectorcall():
+    cdef Op probe = Op("probe", (), b"", 0, None)
+    cdef PyTypeObject *type_object = <PyTypeObject *>Op
+    type_object.tp_vectorcall_offset = <char *>&probe.vectorcall - <char *><void *>probe
+    type_object.tp_call = PyVectorcall_Call
+    # HAVE_VECTORCALL, METHOD_DESCRIPTOR: `tensor.exp()` calls without making a bound method
+    type_object.tp_flags |= (1UL << 11) | (1UL << 17)
+    PyType_Modified(type_object)
+
+
+def attach_method(str name, value):
+    """Make `value` an attribute of Tensor: methods come from the catalogue."""
+    (<dict>(<PyTypeObject *>Tensor).tp_dict)[name] = value
+    PyType_Modified(<PyTypeObject *>Tensor)
+
+
+install_vectorcall()

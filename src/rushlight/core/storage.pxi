@@ -1,0 +1,95 @@
+# Storage: a block of memory, owned through the caching allocator or borrowed from another object.
+
+cdef extern from "allocator.h":
+    void *allocator_get(int64_t bytes) nogil
+    void allocator_put(void *pointer, int64_t bytes) nogil
+    int64_t allocator_release() nogil
+    ctypedef struct allocator_counts:
+        int64_t in_use, reserved, peak, hits, misses
+    allocator_counts allocator_count
+
+
+@cython.final
+@cython.freelist(256)
+@cython.no_gc_clear
+cdef class Storage:
+    """A block of memory that tensors share.
+
+    `owner` keeps borrowed memory alive (a NumPy array, an mmap, another storage); owned memory
+    returns to the allocator's cache when the last tensor goes.
+    """
+
+    cdef char *ptr
+    cdef readonly int64_t nbytes
+    cdef readonly object owner
+    cdef public bint readonly
+    cdef readonly int64_t version  # counts in-place writes, for autograd's check of saved tensors
+    cdef Storage root  # the storage whose memory this one borrows, or None
+    cdef object __weakref__
+
+    def __dealloc__(self):
+        if self.owner is None and self.root is None and self.ptr != NULL:
+            allocator_put(self.ptr, self.nbytes)
+
+    @property
+    def address(self):
+        return <size_t>self.ptr
+
+    def __len__(self):
+        return self.nbytes
+
+    def __repr__(self):
+        return f"<Storage of {self.nbytes} bytes at {<size_t>self.ptr:#x}>"
+
+
+cdef Storage new_storage(int64_t nbytes):
+    cdef Storage s = Storage.__new__(Storage)
+    s.ptr = <char *>allocator_get(nbytes)
+    if s.ptr == NULL:
+        raise RuntimeError(f"out of memory: could not allocate {nbytes} bytes")
+    s.nbytes = nbytes
+    return s
+
+
+def borrow_storage(size_t address, int64_t nbytes, owner, bint readonly=False):
+    """A storage over memory that `owner` keeps alive."""
+    cdef Storage s = Storage.__new__(Storage)
+    s.ptr = <char *>address
+    s.nbytes = nbytes
+    s.owner = owner
+    s.readonly = readonly
+    return s
+
+
+cdef Storage same_memory(Storage storage):
+    """A second storage object over the same bytes, with a version counter of its own (`Tensor.data`)."""
+    cdef Storage s = Storage.__new__(Storage)
+    s.ptr, s.nbytes, s.readonly = storage.ptr, storage.nbytes, storage.readonly
+    s.root = storage.root if storage.root is not None else storage
+    s.owner = storage.owner
+    return s
+
+
+cdef inline Storage root_of(Storage s):
+    return s if s.root is None else s.root
+
+
+def empty_cache():
+    """Give cached blocks back to the system; returns the number of bytes freed."""
+    return allocator_release()
+
+
+def memory_stats():
+    """Bytes in use, reserved (in use and cached), the peak of use, and how often the cache answered."""
+    return {
+        "in_use": allocator_count.in_use,
+        "reserved": allocator_count.reserved,
+        "peak": allocator_count.peak,
+        "hits": allocator_count.hits,
+        "misses": allocator_count.misses,
+    }
+
+
+def reset_peak_memory_stats():
+    """Start a new measurement of the peak."""
+    allocator_count.peak = allocator_count.in_use
