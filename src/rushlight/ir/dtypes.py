@@ -13,7 +13,7 @@ class DType:
     the core uses in tables.
     """
 
-    __slots__ = ("name", "kind", "itemsize", "code", "numpy_name")
+    __slots__ = ("code", "itemsize", "kind", "name", "numpy_name")
 
     def __init__(self, name: str, kind: str, itemsize: int):
         self.name, self.kind, self.itemsize = name, kind, itemsize
@@ -100,3 +100,43 @@ def promote_types(a: DType, b: DType) -> DType:
 def category(dtype: DType) -> int:
     """0 bool, 1 integer, 2 floating point, 3 complex: what a 0-dim or Python operand may raise."""
     return _RANK[dtype.kind]
+
+
+default: DType = float32  # set by set_default_dtype; read it as `dtypes.default`
+
+
+def default_complex() -> DType:
+    return default.to_complex()
+
+
+def result_type(*operands: tuple[DType, bool, bool]) -> DType:
+    """The common type of operands given as (dtype, has no dimensions, is a Python number).
+
+    Tensors with dimensions decide; 0-dim tensors and then Python numbers change the result only when
+    they are of a higher category (bool < integer < float < complex).
+    """
+    dims = zero = number = None
+    for dtype, dim0, is_number in operands:
+        if is_number:
+            dtype = {"f": default, "c": default_complex()}.get(dtype.kind, dtype)
+            number = dtype if number is None else promote_types(number, dtype)
+        elif dim0:
+            zero = dtype if zero is None else promote_types(zero, dtype)
+        else:
+            dims = dtype if dims is None else promote_types(dims, dtype)
+    return _combine(dims, _combine(zero, number))
+
+
+def _combine(higher: DType | None, lower: DType | None) -> DType | None:
+    if higher is None or lower is None:
+        return lower if higher is None else higher
+    if category(lower) <= category(higher):
+        return higher
+    return higher.to_complex() if lower.kind == "c" and higher.kind == "f" else promote_types(higher, lower)
+
+
+def can_cast(source: DType, target: DType) -> bool:
+    """Whether an in-place or `out=` result of type `source` may be stored as `target`."""
+    if target.kind == "u" and source.kind == "i":
+        return True
+    return category(source) <= category(target)

@@ -21,7 +21,7 @@ class Value:
     `weak` marks run-time Python numbers, which promote like literals.
     """
 
-    __slots__ = ("node", "index", "shape", "dtype", "strides", "weak", "name")
+    __slots__ = ("dtype", "index", "name", "node", "shape", "strides", "weak")
 
     def __init__(self, shape, dtype: DType, node: Node | None = None, index: int = 0, *, strides=None, weak=False):
         self.shape, self.dtype = tuple(shape), dtype
@@ -53,7 +53,8 @@ class Value:
 
     def __bool__(self):
         raise TypeError(
-            "the truth of a traced tensor is not known while an op is planned; use where(), or decide on shapes and dtypes"
+            "the truth of a traced tensor is not known while an op is planned; "
+            "use where(), or decide on shapes and dtypes"
         )
 
     def __iter__(self):
@@ -70,7 +71,7 @@ class Value:
 class Node:
     """One application of a primitive: `prim`, `inputs`, static `attrs` and the output values."""
 
-    __slots__ = ("prim", "inputs", "attrs", "outputs")
+    __slots__ = ("attrs", "inputs", "outputs", "prim")
 
     def __init__(self, prim, inputs, attrs: dict[str, Any], outputs):
         self.prim, self.inputs, self.attrs = prim, tuple(inputs), attrs

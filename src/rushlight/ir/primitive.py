@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from .graph import Node, Value, current_graph
+
+TYPE_CHECKING = False  # typing itself would cost milliseconds at import
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PRIMITIVES: dict[str, Primitive] = {}
 KINDS = ("source", "map", "view", "structure", "reduce", "scan", "contract", "index", "window", "sort", "call")
@@ -17,9 +18,11 @@ class Primitive:
     name     unique, lower case
     kind     how it may be lowered, one of KINDS
     shape    `shape(*inputs, **attrs) -> (shape, dtype)`, or a list of them for several outputs
-    vjp      `vjp(node, *cotangents) -> one cotangent (or None) per input`; traced, in terms of ops on Values
-    jvp      `jvp(node, *tangents) -> tangent(s)`; a None tangent stands for zero
-    batch    `batch(node, inputs, dims) -> (outputs, dims)` for vmap
+    vjp      `vjp(node, *cotangents) -> one cotangent (or None) per input`; traced, in terms of ops on Values.
+             One cotangent per output; None stands for zero, but never for all of them at once
+    jvp      `jvp(node, *tangents) -> tangent(s)`, one tangent per input; None stands for zero, as above
+    batch    `batch(node, inputs, dims) -> (outputs, dims)` for vmap: `dims[i]` is the batch dimension of
+             `inputs[i]` or None, and at least one is not None; outputs and dims are lists
     numpy    `numpy(*arrays, **attrs) -> array(s)`: its meaning, used by the reference interpreter
     """
 
@@ -33,15 +36,20 @@ class Primitive:
         self.vjp_rule: Callable | None = None
         self.jvp_rule: Callable | None = None
         self.batch_rule: Callable | None = None
+        self.__doc__ = shape.__doc__
         PRIMITIVES[name] = self
 
-    def __call__(self, *inputs: Value, **attrs: Any):
+    def __call__(self, *inputs: Value, **attrs):
         """Record an application in the current graph; returns its output value(s)."""
         result = self.shape_rule(*inputs, **attrs)
         single = self.n_outputs == 1
         node = Node(self, inputs, attrs, [result] if single else result)
         current_graph().nodes.append(node)
         return node.outputs[0] if single else node.outputs
+
+    def numpy(self, rule: Callable) -> Callable:
+        self.numpy_rule = rule
+        return rule
 
     def vjp(self, rule: Callable) -> Callable:
         self.vjp_rule = rule
@@ -55,5 +63,45 @@ class Primitive:
         self.batch_rule = rule
         return rule
 
+    def linear(self) -> None:
+        """State that a primitive of one input is linear: its jvp is itself."""
+        self.jvp_rule = lambda node, tangent: self(tangent, **node.attrs)
+
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
+
+
+def primitive(kind: str, *, outputs: int = 1, name: str | None = None) -> Callable:
+    """Declare a primitive by its shape rule, whose name (unless given) and docstring it takes."""
+
+    def declare(shape: Callable) -> Primitive:
+        return Primitive(name or shape.__name__, kind, shape, outputs=outputs)
+
+    return declare
+
+
+def fail(name: str, message: str, error: type[Exception] = RuntimeError):
+    raise error(f"{name}: {message}")
+
+
+def check_dim(name: str, dim: int, ndim: int) -> None:
+    """A strict dimension: non-negative and in range."""
+    if type(dim) is not int or not 0 <= dim < ndim:
+        fail(name, f"dimension must be an int in [0, {ndim}), got {dim!r}", IndexError)
+
+
+def check_dims(name: str, dims, ndim: int) -> None:
+    """Strict, different dimensions."""
+    for dim in dims:
+        check_dim(name, dim, ndim)
+    if len(set(dims)) != len(dims):
+        fail(name, f"dimensions must differ, got {dims}")
+
+
+def check_dtype(name: str, value: Value, kinds: str) -> None:
+    if value.dtype.kind not in kinds:
+        expected = ", ".join(KIND_NAMES[k] for k in kinds)
+        fail(name, f"expected a dtype among [{expected}], got {value}")
+
+
+KIND_NAMES = {"b": "bool", "u": "unsigned integer", "i": "signed integer", "f": "floating point", "c": "complex"}

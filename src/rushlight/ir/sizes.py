@@ -70,7 +70,7 @@ def contiguous_strides(shape) -> tuple:
 class Sym:
     """An integer known by its expression over a scope's symbols, with the value it has now."""
 
-    __slots__ = ("scope", "terms", "hint", "_key")
+    __slots__ = ("_key", "hint", "scope", "terms")
 
     def __init__(self, scope: Scope, terms: dict, hint: int):
         self.scope, self.terms, self.hint = scope, terms, hint
