@@ -95,18 +95,20 @@ def conv(x, w, *, stride, padding, dilation, groups):
 
 @primitive("contract")
 def conv_input_grad(gy, w, *, shape, stride, padding, dilation, groups):
-    """The adjoint of conv in its input, whose whole shape is `shape`: [N, O, *S'], [O, C/groups, *K] -> [N, C, *S]."""
-    _check("conv_input_grad", shape, w.shape, gy.shape, stride, padding, dilation, groups)
+    """The adjoint of conv in its input of spatial shape S: [N, O, *S'], [O, C/groups, *K] -> [N, C, *S]."""
     _same_dtype("conv_input_grad", gy, w)
-    return tuple(shape), gy.dtype
+    x_shape = (gy.shape[0], w.shape[1] * groups, *shape)
+    _check("conv_input_grad", x_shape, w.shape, gy.shape, stride, padding, dilation, groups)
+    return x_shape, gy.dtype
 
 
 @primitive("contract")
 def conv_weight_grad(gy, x, *, shape, stride, padding, dilation, groups):
-    """The adjoint of conv in its weight, whose whole shape is `shape`: [N, O, *S'], [N, C, *S] -> [O, C/groups, *K]."""
-    _check("conv_weight_grad", x.shape, shape, gy.shape, stride, padding, dilation, groups)
+    """The adjoint of conv in its weight of kernel shape K: [N, O, *S'], [N, C, *S] -> [O, C/groups, *K]."""
     _same_dtype("conv_weight_grad", gy, x)
-    return tuple(shape), gy.dtype
+    w_shape = (gy.shape[1], x.shape[1] // groups, *shape)
+    _check("conv_weight_grad", x.shape, w_shape, gy.shape, stride, padding, dilation, groups)
+    return w_shape, gy.dtype
 
 
 def _same_dtype(name: str, a, b) -> None:
@@ -149,22 +151,22 @@ def _(x, w, *, stride, padding, dilation, groups):
 def _(gy, w, *, shape, stride, padding, dilation, groups):
     gys = _grouped(gy.astype(_accumulator(gy)), groups)
     ws = w.reshape(groups, w.shape[0] // groups, *w.shape[1:]).astype(gys.dtype)
-    padded = [size + 2 * p for size, p in zip(shape[2:], padding)]
-    gx = np.zeros((shape[0], groups, w.shape[1], *padded), gys.dtype)
+    padded = [size + 2 * p for size, p in zip(shape, padding)]
+    gx = np.zeros((gy.shape[0], groups, w.shape[1], *padded), gys.dtype)
     for place, window in _places(w.shape[2:], gy.shape[2:], stride, dilation):
         gx[(..., *window)] += np.einsum("ngo...,goc->ngc...", gys, ws[(..., *place)])
-    inside = tuple(slice(p, p + size) for size, p in zip(shape[2:], padding))
-    return gx[(..., *inside)].reshape(shape).astype(gy.dtype)
+    inside = tuple(slice(p, p + size) for size, p in zip(shape, padding))
+    return gx[(..., *inside)].reshape(gy.shape[0], -1, *shape).astype(gy.dtype)
 
 
 @conv_weight_grad.numpy
 def _(gy, x, *, shape, stride, padding, dilation, groups):
     gys = _grouped(gy.astype(_accumulator(gy)), groups)
     xs = _grouped(_padded(x.astype(gys.dtype), padding), groups)
-    gw = np.zeros((groups, shape[0] // groups, *shape[1:]), gys.dtype)
-    for place, window in _places(shape[2:], gy.shape[2:], stride, dilation):
+    gw = np.zeros((groups, gys.shape[2], xs.shape[2], *shape), gys.dtype)
+    for place, window in _places(shape, gy.shape[2:], stride, dilation):
         gw[(..., *place)] = np.einsum("ngo...,ngc...->goc", gys, xs[(..., *window)])
-    return gw.reshape(shape).astype(gy.dtype)
+    return gw.reshape(gy.shape[1], xs.shape[2], *shape).astype(gy.dtype)
 
 
 # -- derivatives ------------------------------------------------------------------------------
@@ -176,8 +178,8 @@ def _geometry(attrs) -> dict:
 def _(node, g):
     x, w = node.inputs
     return [
-        conv_input_grad(g, B.conj(w), shape=x.shape, **node.attrs),
-        conv_weight_grad(g, B.conj(x), shape=w.shape, **node.attrs),
+        conv_input_grad(g, B.conj(w), shape=x.shape[2:], **node.attrs),
+        conv_weight_grad(g, B.conj(x), shape=w.shape[2:], **node.attrs),
     ]
 
 
@@ -185,14 +187,14 @@ def _(node, g):
 def _(node, g):
     gy, w = node.inputs
     geometry = _geometry(node.attrs)
-    return [conv(g, B.conj(w), **geometry), conv_weight_grad(B.conj(gy), g, shape=w.shape, **geometry)]
+    return [conv(g, B.conj(w), **geometry), conv_weight_grad(B.conj(gy), g, shape=w.shape[2:], **geometry)]
 
 
 @conv_weight_grad.vjp
 def _(node, g):
     gy, x = node.inputs
     geometry = _geometry(node.attrs)
-    return [conv(B.conj(x), g, **geometry), conv_input_grad(B.conj(gy), g, shape=x.shape, **geometry)]
+    return [conv(B.conj(x), g, **geometry), conv_input_grad(B.conj(gy), g, shape=x.shape[2:], **geometry)]
 
 
 for _prim in (conv, conv_input_grad, conv_weight_grad):
@@ -240,14 +242,12 @@ def _(node, inputs, dims):
 @conv_input_grad.batch
 def _(node, inputs, dims):
     (gy, w), attrs = inputs, node.attrs
-    n, c, *spatial = attrs["shape"]
     if dims[1] is None:
-        count = gy.shape[dims[0]]
-        gx = conv_input_grad(_into_images(gy, dims[0]), w, **{**attrs, "shape": (count * n, c, *spatial)})
-        return [_out_of_first(gx, count)], [0]
+        gx = conv_input_grad(_into_images(gy, dims[0]), w, **attrs)
+        return [_out_of_first(gx, gy.shape[dims[0]])], [0]
     gy, w = B.lead_all(inputs, dims)
     count = w.shape[0]
-    wider = {**attrs, "shape": (n, count * c, *spatial), "groups": count * attrs["groups"]}
+    wider = {**attrs, "groups": count * attrs["groups"]}
     return [_out_of_channels(conv_input_grad(_into_channels(gy), _into_groups(w), **wider), count)], [0]
 
 
@@ -255,6 +255,5 @@ def _(node, inputs, dims):
 def _(node, inputs, dims):
     gy, x = B.lead_all(inputs, dims)
     attrs, count = node.attrs, gy.shape[0]
-    o, *rest = attrs["shape"]
-    wider = {**attrs, "shape": (count * o, *rest), "groups": count * attrs["groups"]}
+    wider = {**attrs, "groups": count * attrs["groups"]}
     return [_out_of_first(conv_weight_grad(_into_channels(gy), _into_channels(x), **wider), count)], [0]
