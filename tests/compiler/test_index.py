@@ -1,0 +1,201 @@
+"""Templates that read and write by index, against NumPy."""
+
+import numpy as np
+import pytest
+from template_harness import bind, call
+
+import rushlight.compiler.index_write  # noqa: F401
+from rushlight.compiler.index import read_kernel
+
+RANDOM = np.random.default_rng(7)
+DTYPES = ["bool", "uint8", "int16", "float32", "int64", "complex64", "complex128"]
+
+
+def numbers(shape, dtype="float32"):
+    return (RANDOM.standard_normal(shape) * 50).astype(dtype)
+
+
+def gather(x, index, dim, **keywords):
+    (out,) = call("gather", [x, index], [(index.shape, str(x.dtype))], {"dim": dim}, **keywords)
+    return out
+
+
+def take(x, *indices, dim=0, **keywords):
+    shape = (*x.shape[:dim], *indices[0].shape, *x.shape[dim + len(indices) :])
+    (out,) = call("take", [x, *indices], [(shape, str(x.dtype))], {"dim": dim}, **keywords)
+    return out
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_gather(dtype, dim):
+    x = numbers((5, 6, 7), dtype)
+    index = RANDOM.integers(0, x.shape[dim], (5, 6, 7))
+    np.testing.assert_array_equal(gather(x, index, dim), np.take_along_axis(x, index, dim))
+
+
+def test_gather_strided_smaller_and_expanded():
+    x = numbers((9, 8, 12))[:, ::-1, 1::2].transpose(2, 0, 1)
+    index = np.broadcast_to(RANDOM.integers(0, 9, (4, 3, 1)), (4, 3, 8))
+    expected = np.take_along_axis(x[:4], index, 1)
+    np.testing.assert_array_equal(gather(x, index, 1), expected)
+    np.testing.assert_array_equal(gather(x, index, 1, orders=[(2, 0, 1)]), expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_take_rows(dtype):
+    x = numbers((11, 37), dtype)
+    index = RANDOM.integers(0, 11, (6, 5))
+    np.testing.assert_array_equal(take(x, index), x[index])
+
+
+def test_take_several_indices():
+    x = numbers((3, 5, 6, 7))
+    i, j = RANDOM.integers(0, 5, (4, 2)), RANDOM.integers(0, 6, (4, 2))
+    np.testing.assert_array_equal(take(x, i, j, dim=1), x[:, i, j])
+    narrow = i.astype(np.int32)
+    np.testing.assert_array_equal(take(x[..., ::2], narrow, j, dim=1), x[:, i, j, ::2])
+
+
+def test_take_scalar_and_empty():
+    x = numbers((4, 5))
+    np.testing.assert_array_equal(take(x, np.array(3), dim=1), x[:, 3])
+    assert take(x, np.zeros((0, 2), np.int64)).shape == (0, 2, 5)
+
+
+@pytest.mark.parametrize("bad", [-1, 11, 2**62, -(2**63)])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_index_out_of_bounds(bad, dim):
+    x, index = numbers((11, 11)), RANDOM.integers(0, 11, 9)
+    index[4] = bad
+    with pytest.raises(IndexError, match=f"index {bad} is out of bounds for dimension {dim} with size 11"):
+        take(x, index, dim=dim)
+    with pytest.raises(IndexError, match="out of bounds"):
+        gather(x, np.broadcast_to(index, (11, 9)), dim)
+
+
+def test_index_into_nothing():
+    with pytest.raises(IndexError, match="size 0"):
+        take(np.zeros((0, 4), np.float32), np.zeros(2, np.int64))
+
+
+def test_other_sizes_share_the_kernel():
+    for n, m in ((11, 9), (300, 77)):
+        take(numbers((n, 4)), RANDOM.integers(0, n, m))
+        misses = read_kernel.cache_info().misses if n == 11 else misses
+    assert read_kernel.cache_info().misses == misses
+
+
+# -- writing ----------------------------------------------------------------------------------------
+UFUNCS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def scattered(x, index, source, dim, mode):
+    """The meaning of `scatter`, one element after the other."""
+    out = x.copy()
+    for at in np.ndindex(index.shape):
+        target = (*at[:dim], index[at], *at[dim + 1 :])
+        out[target] = source[at] if mode == "set" else UFUNCS[mode](out[target], source[at])
+    return out
+
+
+def scatter(x, index, source, dim, mode="set", **keywords):
+    attrs = {"dim": dim, "mode": mode}
+    (out,) = call("scatter", [x, index, source], [(x.shape, str(x.dtype))], attrs, **keywords)
+    return out
+
+
+def put(x, values, *indices, dim=0, mode="set", **keywords):
+    attrs = {"dim": dim, "mode": mode}
+    (out,) = call("put", [x, values, *indices], [(x.shape, str(x.dtype))], attrs, **keywords)
+    return out
+
+
+@pytest.mark.parametrize("mode", ["set", "add", "mul", "max", "min"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64"])
+def test_scatter(mode, dtype):
+    x, source = numbers((4, 5, 6), dtype), numbers((4, 5, 6), dtype)
+    for dim in range(3):
+        index = RANDOM.integers(0, x.shape[dim], [min(n, 4) for n in x.shape])
+        expected = scattered(x, index, source, dim, mode)
+        np.testing.assert_array_equal(scatter(x, index, source[:4, :4, :4], dim, mode), expected)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("mode", ["set", "add", "mul"])
+def test_scatter_complex(mode, dtype):
+    x, source = (numbers((5, 37), dtype) + 1j * numbers((5, 37)) for _ in range(2))
+    x, source = x.astype(dtype), source.astype(dtype)
+    index = RANDOM.integers(0, 5, (5, 37))
+    expected = scattered(x, index, source, 0, mode)
+    np.testing.assert_allclose(scatter(x, index, source, 0, mode), expected, rtol=1e-5)
+
+
+def test_scatter_into_other_strides_and_in_place():
+    x, source = numbers((6, 7)), numbers((7, 14))[:, ::2].T
+    index = RANDOM.integers(0, 6, (6, 7))
+    for dim, index in ((0, index), (1, np.broadcast_to(index[:, :1], (6, 7)))):
+        expected = scattered(x, index, source, dim, "add")
+        np.testing.assert_allclose(scatter(x, index, source, dim, "add", orders=[(1, 0)]), expected, rtol=1e-6)
+    attrs = {"dim": 0, "mode": "add"}
+    bound = bind("scatter", [x, index, source], [((6, 7), "float32")], attrs)
+    for array in (x.copy(), numbers((6, 7))):
+        expected = scattered(array, index, source, 0, "add")
+
+
+@pytest.mark.parametrize("mode", ["set", "add"])
+@pytest.mark.parametrize("width", [3, 64, 100])
+def test_put_rows(mode, width):
+    x, values = numbers((9, width)), numbers((5, 6, width))
+    index = RANDOM.integers(0, 9, (5, 6))
+    expected = x.copy()
+    for at in np.ndindex(index.shape):
+        expected[index[at]] = values[at] + (expected[index[at]] if mode == "add" else 0)
+    for pieces in (1, 4):
+        np.testing.assert_array_equal(put(x, values, index, mode=mode, pieces=pieces), expected)
+
+
+def test_put_several_indices():
+    x, values = numbers((3, 5, 6, 7)), numbers((3, 4, 2, 7))
+    i, j = RANDOM.integers(0, 5, (4, 2)), RANDOM.integers(0, 6, (4, 2))
+    expected = x.copy()
+    np.add.at(expected, (slice(None), i, j), values)
+    np.testing.assert_allclose(put(x, values, i, j, dim=1, mode="add"), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["set", "add"])
+@pytest.mark.parametrize("width", [None, 4])
+def test_many_collisions_are_owned_by_threads(mode, width):
+    tail = () if width is None else (width,)
+    x, values, index = numbers((100, *tail)), numbers((40000, *tail)), RANDOM.integers(0, 100, 40000)
+    results = [put(x, values, index, mode=mode, pieces=pieces) for pieces in (1, 2, 7)]
+    expected = x.copy()
+    if mode == "set":
+        expected[index] = values
+        np.testing.assert_array_equal(results[0], expected)
+    else:
+        np.add.at(expected, index, values)
+        np.testing.assert_allclose(results[0], expected, rtol=1e-3, atol=1)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+    index[777] = 100
+    with pytest.raises(IndexError, match="index 100 is out of bounds for dimension 0 with size 100"):
+        put(x, values, index, mode=mode)
+
+
+@pytest.mark.parametrize("bad", [-1, 6, 2**62])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_write_out_of_bounds(bad, dim):
+    x, index = numbers((6, 6)), RANDOM.integers(0, 6, (6, 6))
+    index[3, 2] = bad
+    with pytest.raises(IndexError, match=f"index {bad} is out of bounds for dimension {dim} with size 6"):
+        scatter(x, index, x, dim)
+    with pytest.raises(IndexError, match="out of bounds"):
+        put(x, x, index[3], dim=dim, mode="add")
+
+
+def test_scatter_of_nothing_copies():
+    x = numbers((3, 4))
+    np.testing.assert_array_equal(scatter(x, np.zeros((0, 4), np.int64), x[:0], 0), x)
+    x = np.array(2.5, np.float32)
+    np.testing.assert_array_equal(put(numbers(3), x, np.array(1))[1], x)
