@@ -1,0 +1,195 @@
+"""The error function and its inverse, the gamma function's logarithm and its derivative."""
+
+from __future__ import annotations
+
+from .math_coefficients import COEFFICIENTS
+from .math_exponential import exp_pair, exp_tail, log, log_pair, power_of_two, reduce_exponential
+from .math_expression import (
+    Expr,
+    absolute,
+    clamp,
+    copy_sign,
+    fma,
+    iterate,
+    polynomial,
+    square_root,
+    two_product,
+    two_sum,
+    unlikely,
+    where,
+)
+from .math_trigonometric import kernels
+
+INFINITY = float("inf")
+PI = 3.141592653589793
+
+
+# -- the error function -----------------------------------------------------------------------------
+def erf(x: Expr) -> Expr:
+    """x + x P(x^2) up to 1, then 1 - erfc."""
+    size = absolute(x)
+    square = size * size
+    small = fma(size, polynomial(square, COEFFICIENTS["erf"][x.kind]), size)
+    if x.kind == "float":
+        # erfc is e^Q(x) here: one polynomial and no division
+        bounded = clamp(size, 0.0, 4.1)
+        whole, n, r = reduce_exponential(polynomial(bounded, COEFFICIENTS["log_erfc"]["float"]))
+        s = power_of_two(n, "float")
+        large = (1 - s) - s * exp_tail(r)
+    else:
+        large = 1 - _erfc_positive(clamp(size, 0.0, 6.0))
+    return copy_sign(where(size < 1, small, large), x)
+
+
+def _erfc_positive(x: Expr) -> Expr:
+    """e^(-x^2) P(t) / (1 + 2 x) with t = (x - 3.75) / (x + 3.75), for x >= 1/2."""
+    t = (x - 3.75) / (x + 3.75)
+    square, error = two_product(x, x)
+    factor = polynomial(t, COEFFICIENTS["erfc"][x.kind]) / fma(x, 2, 1)
+    return exp_pair(-square, -error, factor)
+
+
+def erfc(x: Expr) -> Expr:
+    size = absolute(x)
+    small = size < 0.5
+    square = x * x
+    center = x * polynomial(square, COEFFICIENTS["erf"][x.kind])
+    center = (1 - x) - center
+    tail = _erfc_positive(clamp(size, 0.5, {"float": 10.5, "double": 27.5}[x.kind]))
+    tail = where(x < 0, 2 - tail, tail)
+    return where(small, center, tail)
+
+
+def erfinv(x: Expr) -> Expr:
+    """x P(w) with w = -log(1 - x^2); polynomials in w near 0 and in sqrt w beyond (Giles)."""
+    size = absolute(x)
+    inside = where(size < 1, size, 0)
+    w = -log((1 - inside) * (1 + inside))
+    root = square_root(w)
+    if x.kind == "float":
+        center, tail = polynomial(w - 2.5, COEFFICIENTS["erfinv_center"]["float"]), root - 3
+        factor = where(w < 5, center, polynomial(tail, COEFFICIENTS["erfinv_tail"]["float"]))
+    else:
+        center = polynomial(w - 3.125, COEFFICIENTS["erfinv_center"]["double"])
+        tail = polynomial(root - 3.25, COEFFICIENTS["erfinv_tail"]["double"])
+        far = polynomial(root - 5, COEFFICIENTS["erfinv_far"]["double"])
+        factor = where(w < 6.25, center, where(w < 16, tail, far))
+    result = where(size.eq(1), INFINITY, inside * factor)
+    return copy_sign(where((size > 1) | x.is_nan(), float("nan"), result), x)
+
+
+# -- the gamma function -----------------------------------------------------------------------------
+def in_double(function):
+    """A function computed in double, for float operands too."""
+
+    def rule(x: Expr) -> Expr:
+        if x.kind == "float":
+            return function(x.cast("fpext", "double")).cast("fptrunc", "float")
+        return function(x)
+
+    return rule
+
+
+@in_double
+def lgamma(x: Expr) -> Expr:
+    """log |gamma(x)|; below 0 by reflection: gamma(-a) gamma(a) = -pi / (a sin(pi a))."""
+    size = absolute(x)
+    result = _lgamma_positive(where(size < INFINITY, size, 1))
+
+    def reflect(result: Expr) -> tuple[Expr]:
+        sine = absolute(_sin_pi(size))
+        reflected = log(PI / (size * sine)) - result
+        # below the smallest normal number the product would lose digits: there log|gamma| = -log|x|
+        reflected = where(size < 1e-200, result, reflected)
+        return (where(x < 0, where(sine.eq(0), INFINITY, reflected), result),)
+
+    (result,) = unlikely(x < 0, (result,), reflect)
+    result = where(size.eq(0) | size.eq(INFINITY), INFINITY, result)
+    return where(x.is_nan(), x, result)
+
+
+def _lgamma_positive(a: Expr) -> Expr:
+    """y Q(y) for a = 2 + y after shifting by the recurrence, Stirling's series from 8 on."""
+    middle = where(a < 8, a, 2)
+    below = where(middle < 0.25, middle * (middle + 1), where(middle < 1.25, middle, 1))
+    reduced, above = iterate(
+        (middle, a.constant(1)),
+        lambda z, product: z >= 2.5,
+        lambda z, product: (where(z >= 2.5, z - 1, z), where(z >= 2.5, product * (z - 1), product)),
+    )
+    y = where(middle < 0.25, middle, where(middle < 1.25, middle - 1, reduced - 2))
+    polynomial_part = y * polynomial(y, COEFFICIENTS["lgamma"]["double"])
+    rising = middle < 1.25
+    argument = where(a >= 8, a, where(rising, below, above))
+    argument = where(argument < 1e-300, 1, argument)
+    high, low = log_pair(argument)
+    near = polynomial_part + where(rising, -(high + low), high + low)
+    # for tiny arguments lgamma(a) = -log a
+    near = where(a < 1e-290, -log(a), near)
+    return where(a >= 8, _stirling(a, high, low), near)
+
+
+def _stirling(a: Expr, high: Expr, low: Expr) -> Expr:
+    """(a - 1/2) log a - a + log(2 pi) / 2 + S(1 / a^2) / a, with log a = high + low."""
+    inverse = 1 / a
+    correction = inverse * polynomial(inverse * inverse, COEFFICIENTS["stirling"]["double"])
+    factor = a - 0.5
+    product, error = two_product(factor, high)
+    total, rest = two_sum(product, -a)
+    result = total + (rest + error + fma(factor, low, correction + 0.9189385332046728))
+    return where(a > 2.0**60, a * (high - 1), result)
+
+
+def _fraction(a: Expr) -> tuple[Expr, Expr, Expr]:
+    """For a >= 0: sin and cos of pi f, f = a - round(a), as positive-size kernels of the angle within pi/4."""
+    nearest = a.intrinsic("llvm.roundeven")
+    f = a - nearest
+    size = absolute(f)
+    swap = size > 0.25
+    angle = where(swap, 0.5 - size, size) * PI
+    sine, cosine = kernels(angle, None)
+    sine, cosine = sine[0] + sine[1], cosine[0] + cosine[1]
+    return f, where(swap, cosine, sine), where(swap, sine, cosine)
+
+
+def _sin_pi(a: Expr) -> Expr:
+    return _fraction(a)[1]
+
+
+DIGAMMA_ROOT = (1.4616321449683622, 9.549995429965697e-17)
+
+
+@in_double
+def digamma(x: Expr) -> Expr:
+    """The derivative of lgamma; below 0 by reflection."""
+    size = absolute(x)
+    result = _digamma_positive(where(size.eq(0), 1, size))
+
+    def reflect(result: Expr) -> tuple[Expr]:
+        f, sine, cosine = _fraction(size)
+        reflected = result + 1 / size + copy_sign(cosine * PI / sine, f)
+        return (where(x < 0, where(f.ne(0), reflected, float("nan")), result),)
+
+    (result,) = unlikely(x < 0, (result,), reflect)
+    return where(x.eq(0), copy_sign(x.constant(INFINITY), -x), result)
+
+
+def _digamma_positive(a: Expr) -> Expr:
+    """(a - root) P(a - 3/2) on [1, 2], reached by the recurrence from below 10; an asymptotic series above."""
+    middle = where(a < 10, a, 1)
+    small = middle < 1
+    start = where(small, -(1 / middle), 0)
+    z, total = iterate(
+        (where(small, middle + 1, middle), start),
+        lambda z, total: z > 2,
+        lambda z, total: (where(z > 2, z - 1, z), where(z > 2, total + 1 / (z - 1), total)),
+    )
+    root = (z - DIGAMMA_ROOT[0]) - DIGAMMA_ROOT[1]
+    near = fma(root, polynomial(z - 1.5, COEFFICIENTS["digamma"]["double"]), total)
+    inverse = 1 / a
+    square = inverse * inverse
+    far = log(a) - fma(square, polynomial(square, COEFFICIENTS["digamma_tail"]["double"]), inverse * 0.5)
+    return where(a < 10, near, far)
+
+
+SPECIAL = {"erf": erf, "erfc": erfc, "erfinv": erfinv, "lgamma": lgamma, "digamma": digamma}
