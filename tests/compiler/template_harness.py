@@ -55,7 +55,9 @@ def bind(name, inputs, output_shapes, attrs, *, dtypes=None, orders=None, symbol
     graph.returns(values, layouts)
     lowered = Lowered([])
     TEMPLATES[name](Context(lowered), SimpleNamespace(attrs=attrs), arrays, results, **options)
-    return Bound(lowered, graph, inputs)
+    bound = Bound(lowered, graph, inputs)
+    bound.lowered, bound.guards = lowered, list(scope.guards)
+    return bound
 
 
 def call(name, inputs, output_shapes, attrs, *, pieces=3, **keywords) -> list[np.ndarray]:
