@@ -1,18 +1,25 @@
 """Templates that read and write by index, against NumPy."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from template_harness import bind, call
+from template_harness import call
 
 import rushlight.compiler.index_write  # noqa: F401
 from rushlight.compiler.index import read_kernel
+from rushlight.compiler.launch import Lowered
+from rushlight.compiler.run import run_lowered
+from rushlight.compiler.templates import TEMPLATES, Array, Context
+from rushlight.ir.dtypes import float32, int64
+from rushlight.ir.graph import Graph
 
 RANDOM = np.random.default_rng(7)
 DTYPES = ["bool", "uint8", "int16", "float32", "int64", "complex64", "complex128"]
 
 
-def numbers(shape, dtype="float32"):
-    return (RANDOM.standard_normal(shape) * 50).astype(dtype)
+def numbers(shape, dtype="float32", scale=50):
+    return (RANDOM.standard_normal(shape) * scale).astype(dtype)
 
 
 def gather(x, index, dim, **keywords):
@@ -80,10 +87,10 @@ def test_index_into_nothing():
 
 
 def test_other_sizes_share_the_kernel():
-    for n, m in ((11, 9), (300, 77)):
-        take(numbers((n, 4)), RANDOM.integers(0, n, m))
-        misses = read_kernel.cache_info().misses if n == 11 else misses
-    assert read_kernel.cache_info().misses == misses
+    take(numbers((11, 4)), RANDOM.integers(0, 11, 9))
+    kernels = read_kernel.cache_info().misses
+    take(numbers((300, 4)), RANDOM.integers(0, 300, 77))
+    assert read_kernel.cache_info().misses == kernels
 
 
 # -- writing ----------------------------------------------------------------------------------------
@@ -114,7 +121,7 @@ def put(x, values, *indices, dim=0, mode="set", **keywords):
 @pytest.mark.parametrize("mode", ["set", "add", "mul", "max", "min"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64"])
 def test_scatter(mode, dtype):
-    x, source = numbers((4, 5, 6), dtype), numbers((4, 5, 6), dtype)
+    x, source = numbers((4, 5, 6), dtype, 5), numbers((4, 5, 6), dtype, 5)
     for dim in range(3):
         index = RANDOM.integers(0, x.shape[dim], [min(n, 4) for n in x.shape])
         expected = scattered(x, index, source, dim, mode)
@@ -131,16 +138,28 @@ def test_scatter_complex(mode, dtype):
     np.testing.assert_allclose(scatter(x, index, source, 0, mode), expected, rtol=1e-5)
 
 
-def test_scatter_into_other_strides_and_in_place():
+def test_scatter_into_other_strides():
     x, source = numbers((6, 7)), numbers((7, 14))[:, ::2].T
-    index = RANDOM.integers(0, 6, (6, 7))
-    for dim, index in ((0, index), (1, np.broadcast_to(index[:, :1], (6, 7)))):
+    rows = RANDOM.integers(0, 6, (6, 7))
+    for dim, index in ((0, rows), (1, np.broadcast_to(rows[:, :1], (6, 7)))):
         expected = scattered(x, index, source, dim, "add")
         np.testing.assert_allclose(scatter(x, index, source, dim, "add", orders=[(1, 0)]), expected, rtol=1e-6)
-    attrs = {"dim": 0, "mode": "add"}
-    bound = bind("scatter", [x, index, source], [((6, 7), "float32")], attrs)
-    for array in (x.copy(), numbers((6, 7))):
-        expected = scattered(array, index, source, 0, "add")
+
+
+def test_in_place():
+    x, values, index = numbers((9, 5)), numbers((4, 5)), np.array([3, 1, 3, 8])
+    expected = x.copy()
+    np.add.at(expected, index, values)
+    graph = Graph()
+    shapes = ((9, 5), float32), ((4, 5), float32), ((4,), int64)
+    inputs = [graph.tensor(*shape) for shape in shapes]
+    graph.returns([inputs[0]], aliases=[0])
+    arrays = [Array("input", i, v.shape, v.strides, v.dtype) for i, v in enumerate(inputs)]
+    lowered = Lowered([])
+    result = Array("output", 0, *(getattr(inputs[0], name) for name in ("shape", "strides", "dtype")))
+    TEMPLATES["put"](Context(lowered), SimpleNamespace(attrs={"dim": 0, "mode": "add"}), arrays, [result])
+    run_lowered(lowered, graph, [x, values, index])
+    np.testing.assert_allclose(x, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("mode", ["set", "add"])

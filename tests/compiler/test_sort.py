@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from template_harness import bind, call
+from template_harness import call
 
-import rushlight.compiler.sort  # noqa: F401
 import rushlight.compiler.sort as sort_template
 
 RANDOM = np.random.default_rng(3)
