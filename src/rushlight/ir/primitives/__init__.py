@@ -1,5 +1,17 @@
 """All primitives, one file for each family. Importing this fills `ir.primitive.PRIMITIVES`."""
 
-from . import contract, elementwise, index, reduce, scan, sort, source, structure, views, window
+from . import call, contract, elementwise, index, reduce, scan, sort, source, structure, views, window
 
-__all__ = ["contract", "elementwise", "index", "reduce", "scan", "sort", "source", "structure", "views", "window"]
+__all__ = [
+    "call",
+    "contract",
+    "elementwise",
+    "index",
+    "reduce",
+    "scan",
+    "sort",
+    "source",
+    "structure",
+    "views",
+    "window",
+]
