@@ -7,6 +7,7 @@ generators free of phi nodes. Types are LLVM's own spelling ("i64", "ptr", "<16 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from contextlib import contextmanager
 
 FLOAT_TYPES = ("half", "bfloat", "float", "double")
@@ -247,6 +248,17 @@ class Function:
         self.lines.append(f"{body}:")
         yield index
         self.store(self.add(index, step), counter)
+        self.line(f"br label %{head}")
+        self.lines.append(f"{done}:")
+
+    @contextmanager
+    def repeat(self, condition: Callable[[], V]):
+        """`while condition():` where the condition is emitted at the head of the loop."""
+        head, body, done = (self.name_of(p) for p in ("head", "body", "done"))
+        self.label(head)
+        self.line(f"br {condition()}, label %{body}, label %{done}")
+        self.lines.append(f"{body}:")
+        yield
         self.line(f"br label %{head}")
         self.lines.append(f"{done}:")
 
