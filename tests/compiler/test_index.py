@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from template_harness import call
 
-import rushlight.compiler.index_write  # noqa: F401
+import rushlight.compiler.index_write as index_write
 from rushlight.compiler.index import read_kernel
 from rushlight.compiler.launch import Lowered
 from rushlight.compiler.run import run_lowered
@@ -182,19 +182,20 @@ def test_put_several_indices():
     np.testing.assert_allclose(put(x, values, i, j, dim=1, mode="add"), expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("mode", ["set", "add"])
+@pytest.mark.parametrize("mode", ["set", "add", "max"])
 @pytest.mark.parametrize("width", [None, 4])
-def test_many_collisions_are_owned_by_threads(mode, width):
+@pytest.mark.parametrize("cached", [0, 1 << 17])
+def test_many_collisions(mode, width, cached, monkeypatch):
+    monkeypatch.setattr(index_write, "CACHED", cached)
     tail = () if width is None else (width,)
     x, values, index = numbers((100, *tail)), numbers((40000, *tail)), RANDOM.integers(0, 100, 40000)
     results = [put(x, values, index, mode=mode, pieces=pieces) for pieces in (1, 2, 7)]
     expected = x.copy()
     if mode == "set":
         expected[index] = values
-        np.testing.assert_array_equal(results[0], expected)
     else:
-        np.add.at(expected, index, values)
-        np.testing.assert_allclose(results[0], expected, rtol=1e-3, atol=1)
+        UFUNCS[mode].at(expected, index, values)
+    np.testing.assert_allclose(results[0], expected, rtol=1e-3, atol=mode == "add")
     for other in results[1:]:
         np.testing.assert_array_equal(results[0], other)
     index[777] = 100
@@ -211,6 +212,22 @@ def test_write_out_of_bounds(bad, dim):
         scatter(x, index, x, dim)
     with pytest.raises(IndexError, match="out of bounds"):
         put(x, x, index[3], dim=dim, mode="add")
+
+
+def test_sums_by_chunks_keep_the_sign_of_zero():
+    x, index = np.full(3, -0.0, np.float32), np.zeros(40000, np.int64)
+    out = put(x, np.zeros(40000, np.float32), index, mode="add")
+    np.testing.assert_array_equal(np.signbit(out), [False, True, True])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float16", "complex64"])
+def test_sums_by_chunks(dtype):
+    x, index = numbers((4, 3), dtype), RANDOM.integers(0, 4, 40000)
+    values = (RANDOM.integers(0, 9, (40000, 3)) == 0).astype(dtype)
+    expected = x.copy()
+    np.add.at(expected, index, values)
+    out = put(x, values, index, mode="add", orders=[(1, 0)])
+    np.testing.assert_allclose(out, expected, rtol=0.02)
 
 
 def test_scatter_of_nothing_copies():

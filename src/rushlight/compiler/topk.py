@@ -120,9 +120,9 @@ class Selection:
         f, rows = self.f, self.rows
         bits = f.load(f.at(rows.x, rows.type, f.add(self.at[0], position)), vector(rows.type, lanes))
         better = f.compare("ult", self.key(bits), f.splat(f.load(self.limit, rows.type), lanes))
-        with f.when(f.intrinsic("llvm.vector.reduce.or", better, returns="i1")):
-            with f.loop(position, f.add(position, V(str(lanes), "i64"))) as i:
-                self.consider(i)
+        found = f.intrinsic("llvm.vector.reduce.or", better, returns="i1")
+        with f.when(found), f.loop(position, f.add(position, V(str(lanes), "i64"))) as i:
+            self.consider(i)
 
     def consider(self, position: V) -> None:
         f = self.f
