@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from template_harness import bind, call, channels_last
 
-import rushlight.compiler.pool  # noqa: F401 - registers the templates
+import rushlight.compiler.pool
 import rushlight.ir.primitives.window  # noqa: F401 - declares the primitives
 from rushlight.ir.primitive import PRIMITIVES
 
