@@ -269,6 +269,31 @@ def attach(Node node, Tensor output):
     node.outputs += 1
 
 
+def attach_in_place(Node node, Tensor output):
+    """Make a tensor that a Python function wrote in place the node's next output."""
+    node.shapes.append(output.lay)
+    node.outputs += 1
+    if output.base is None:
+        output.node, output.slot, output.needs_grad = node, node.outputs - 1, True
+    elif node.outputs == 1:
+        _rebase(output, node)
+    else:
+        raise RuntimeError("a Function that writes into a view must return it as its only output")
+
+
+def skip_output(Node node):
+    """Count an output that has no gradient."""
+    node.shapes.append(None)
+    node.outputs += 1
+
+
+def joined(Tensor t, Node node, int slot):
+    """An alias of a saved output that is part of the graph again."""
+    cdef Tensor alias = alias_of(t)
+    alias.node, alias.slot, alias.needs_grad = node, slot, node is not None
+    return alias
+
+
 def rebase(Tensor t, Node node):
     """After an in-place write recorded by `node`: let `t`, and its base if it is a view, continue from it."""
     _rebase(t, node)
@@ -277,7 +302,6 @@ def rebase(Tensor t, Node node):
 cdef _rebase(Tensor t, Node node):
     cdef Tensor base = t.base
     cdef CopySlices slices
-    t.memory.version += 0
     if base is None:
         t.node, t.slot, t.needs_grad = node, 0, True
         return

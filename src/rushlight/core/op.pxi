@@ -443,6 +443,8 @@ cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint n
         return None
     if record:
         record_call(op, plan, flat, n_flat, result)
+    if plan.visible >= 0:
+        return result[0] if plan.visible == 1 else tuple(result[:plan.visible])
     return tuple(result) if plan.form == FORM_TUPLE else result
 
 

@@ -68,6 +68,7 @@ cdef class Plan:
 
     cdef Launch *launches
     cdef int n_launches, n_outputs, n_temps, form
+    cdef int visible                # how many outputs the caller sees; -1 for all
     cdef int64_t *temp_offsets
     cdef int64_t temp_bytes
     cdef int *out_kinds
@@ -83,13 +84,14 @@ cdef class Plan:
     cdef public object derive       # derive(plan, needs) -> GradientPlan
     cdef public object info         # the planner's own record (structure, layouts)
 
-    def __cinit__(self, list outputs, list launches=(), list temps=(), list zeroed=(), str form="single",
-                  bint differentiable=True, bint elementwise=False):
+    def __cinit__(self, list outputs, list launches, list temps, list zeroed, str form="single",
+                  bint differentiable=True, bint elementwise=False, int visible=-1):
         cdef int i, j
         cdef int64_t total = 0
         self.form = _result_forms[form]
         self.differentiable = differentiable
         self.elementwise = elementwise
+        self.visible = visible
         self.gradients = {}
         self.zeroed = [(_roles[role], index) for role, index in zeroed]
         self.n_outputs = <int>len(outputs)
@@ -174,9 +176,10 @@ cdef class Plan:
         free(self.out_bytes)
         free(self.temp_offsets)
 
-    @property
-    def output_layouts(self):
-        return list(self.out_layouts)
+    def layouts_of(self, entries):
+        """The outputs' layouts, given those of the flat inputs."""
+        return [entries[self.out_inputs[i]] if self.out_kinds[i] in (OUT_INTO, OUT_SAME) else self.out_layouts[i]
+                for i in range(self.n_outputs)]
 
 
 cdef void *_calloc(size_t count, size_t size) except NULL:

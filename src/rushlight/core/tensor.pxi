@@ -828,3 +828,96 @@ def strided_view(Tensor t, shape, strides, offset):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(layout.strides)}")
     make_tensor(t.memory, start, layout.shape, layout.strides, layout.dtype)  # bounds check
     return view_of(t, layout, start)
+
+
+# -- construction -----------------------------------------------------------------------------------
+
+def clear_memory(Tensor t):
+    """Zero a dense tensor's bytes on the caller's thread."""
+    if t.lay.numel:
+        memset(t.memory.ptr + (t.start + t.lay.low) * t.lay.itemsize, 0, (t.lay.high - t.lay.low + 1) * t.lay.itemsize)
+
+
+def resize(Tensor t, shape):
+    """Give `t` another shape, row-major, growing its storage if that is too small (`resize_`)."""
+    cdef Layout layout = contiguous_layout(tuple(shape), t.lay.dtype)
+    cdef Storage larger
+    cdef int64_t needed = (t.start + layout.numel) * layout.itemsize
+    if needed > t.memory.nbytes:
+        if t.memory.owner is not None:
+            raise RuntimeError("Trying to resize storage that is not resizable: the memory belongs to another object")
+        larger = new_storage(needed)
+        memcpy(larger.ptr, t.memory.ptr, t.memory.nbytes)
+        larger.version = t.memory.version
+        t.memory = larger
+    t.lay = layout
+    t.memory.version += 1
+
+
+def from_nested(data, dtype, default, dtypes):
+    """A row-major tensor from a Python number or nested sequences; the dtype is inferred unless given."""
+    cdef list shape = [], flat = []
+    level = data
+    while isinstance(level, (list, tuple)) or (hasattr(level, "__len__") and not isinstance(level, (Tensor, str, bytes, dict))):
+        if len(shape) >= MAX_DIMS:
+            raise ValueError("too many dimensions in nested sequences (self-referencing?)")
+        shape.append(len(level))
+        if not len(level):
+            break
+        level = level[0]
+    if isinstance(level, Tensor) and (<Tensor>level).lay.ndim:
+        return _hooks["stack_nested"](data, dtype)
+    _flatten(data, shape, 0, flat)
+    if dtype is None:
+        dtype = _common_kind(flat, default, dtypes)
+    cdef Tensor t = empty_tensor(contiguous_layout(tuple(shape), dtype))
+    write_elements(t, flat)
+    return t
+
+
+cdef _flatten(data, list shape, int depth, list flat):
+    if depth == len(shape):
+        if isinstance(data, Tensor):
+            data = data.item()
+        elif not isinstance(data, (int, float, complex)):
+            if hasattr(data, "item") and getattr(data, "ndim", None) == 0:
+                data = data.item()
+            elif hasattr(data, "__index__"):
+                data = data.__index__()
+            elif hasattr(data, "__float__"):
+                data = float(data)
+            elif isinstance(data, (list, tuple)):
+                raise ValueError(f"expected sequence of numbers at dim {depth}, got a {type(data).__name__}")
+            else:
+                raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        flat.append(data)
+        return
+    if not isinstance(data, (list, tuple)) and not hasattr(data, "__len__"):
+        raise TypeError(f"not a sequence at dim {depth}: expected length {shape[depth]}, got {type(data).__name__}")
+    if len(data) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})")
+    if depth + 1 == len(shape) and type(data) is list:
+        for part in <list>data:
+            if type(part) is float or type(part) is int or type(part) is bool:
+                flat.append(part)
+            else:
+                _flatten(part, shape, depth + 1, flat)
+        return
+    for part in data:
+        _flatten(part, shape, depth + 1, flat)
+
+
+cdef object _common_kind(list flat, default, dtypes):
+    cdef int kind = 0 if flat else 2
+    for value in flat:
+        if type(value) is float or isinstance(value, float):
+            kind = max(kind, 2)
+        elif isinstance(value, bool):
+            continue
+        elif isinstance(value, int):
+            kind = max(kind, 1)
+        else:
+            kind = 3
+    if kind == 2:
+        return default
+    return dtypes.bool_ if kind == 0 else dtypes.int64 if kind == 1 else default.to_complex()

@@ -1,0 +1,88 @@
+"""rushlight: PyTorch's system, small. `import rushlight as torch` runs programs written for PyTorch.
+
+Rooms that a program does not use are not loaded: `nn`, `optim`, `utils`, ... arrive on first access, NumPy when an
+array is made, LLVM when a kernel is compiled for the first time on a machine.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from . import ops
+from .autograd import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from .core import Device as device
+from .core import Size, Tensor
+from .core.engine import get_num_threads, set_num_threads
+from .ir.dtypes import DType as dtype
+from .ir.dtypes import (
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from .ir.dtypes import bool_ as bool
+from .ops.memory_format import MemoryFormat as memory_format
+from .ops.memory_format import channels_last, channels_last_3d, contiguous_format, preserve_format, strided
+
+__version__ = "0.1.0"
+
+float = float32
+double = float64
+half = float16
+short = int16
+int = int32
+long = int64
+cfloat = complex64
+cdouble = complex128
+pi, e, inf, nan = 3.141592653589793, 2.718281828459045, 1e309, 1e309 * 0.0
+newaxis = None
+
+globals().update(ops.FUNCTIONS)
+
+_ROOMS = {
+    "autograd": "autograd",
+    "benchmark": "benchmark",
+    "data": "data",
+    "interop": "interop",
+    "nn": "nn",
+    "optim": "optim",
+    "random": "random",
+    "serialization": "serialization",
+    "testing": "testing",
+    "utils": "utils",
+}
+_NAMES = {
+    "Generator": "random",
+    "default_generator": "random",
+    "finfo": "ops.dtypes",
+    "fork_rng": "random",
+    "get_rng_state": "random",
+    "iinfo": "ops.dtypes",
+    "initial_seed": "random",
+    "load": "serialization",
+    "manual_seed": "random",
+    "save": "serialization",
+    "seed": "random",
+    "set_rng_state": "random",
+}
+
+
+def __getattr__(name: str):
+    if name in _ROOMS:
+        return importlib.import_module(f".{_ROOMS[name]}", __name__)
+    if name in _NAMES:
+        found = getattr(importlib.import_module(f".{_NAMES[name]}", __name__), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_ROOMS, *_NAMES})

@@ -1,0 +1,156 @@
+"""Copies, fills and casts."""
+
+from __future__ import annotations
+
+from ..core import engine
+from ..core.engine import Tensor
+from ..ir import build as B
+from ..ir import dtypes
+from .declare import FUNCTIONS, Number, add_method, composite, op
+from .memory_format import channels_last_strides, contiguous_format, preserve_format
+
+
+@op(public=False)
+def copied(input):
+    """The same values in fresh memory."""
+    return B.cast(input, input.dtype)
+
+
+@op(inplace=True, narrows=True, public=False)
+def copy(input, src):
+    """`src`, broadcast and cast, in the place of `input`."""
+    return B.broadcast_to(B.cast(src, input.dtype), input.shape)
+
+
+def copy_(input, src, non_blocking=False):
+    """Copy `src` into this tensor, with broadcasting and casting; returns the tensor."""
+    return copy.in_place(input, src)
+
+
+add_method("copy_", copy_)
+
+
+@op(public=False, inplace=True, narrows=True)
+def fill(input, value: Number):
+    """`value` everywhere."""
+    return (
+        B.full_like(input, value)
+        if not hasattr(value, "shape")
+        else B.broadcast_to(B.cast(value, input.dtype), input.shape)
+    )
+
+
+@composite(method=True)
+def fill_(input, value):
+    """Set every element to `value`, a number or a 0-dim tensor."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    return fill.in_place(input, value)
+
+
+@composite(method=True)
+def zero_(input):
+    """Set every element to zero."""
+    return fill.in_place(input, 0)
+
+
+@composite(method=True)
+def clone(input, *, memory_format=preserve_format):
+    """A copy in fresh memory; dense layouts keep their strides unless another format is asked for."""
+    if memory_format is preserve_format:
+        return copied(input)
+    return strided_copy(input, format_strides(input, memory_format))
+
+
+def format_strides(input, memory_format):
+    if memory_format is contiguous_format:
+        return None
+    return channels_last_strides(input.shape, memory_format)
+
+
+def strided_copy(input, strides):
+    """A differentiable copy with given strides (None: row-major)."""
+    made = engine.empty_tensor(engine.layout_of(input.shape, strides, input.dtype))
+    return copy.in_place(made, input)
+
+
+@composite(method=True)
+def contiguous(input, memory_format=contiguous_format):
+    """The tensor itself if it is laid out so, else a copy that is."""
+    return input if input.is_contiguous(memory_format) else strided_copy(input, format_strides(input, memory_format))
+
+
+@op(keeps=True, public=False)
+def converted(input, dtype: Dtype):
+    """The values in another dtype; the tensor itself if it has that dtype."""
+    return B.cast(input, dtype)
+
+
+def cast_for_gradient(gradient, dtype):
+    """A gradient in the dtype of what it belongs to (the real part for real dtypes)."""
+    return converted(gradient, dtype)
+
+
+@composite(method=True)
+def to(input, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=preserve_format):
+    """The tensor in another dtype or on another device: `to(dtype)`, `to(device)`, `to(other)`, or by keyword.
+
+    Returns the tensor itself if nothing changes and `copy` is False.
+    """
+    for value in args[:2]:
+        if isinstance(value, dtypes.DType):
+            dtype = value
+        elif isinstance(value, Tensor):
+            dtype, device = value.dtype, value.device
+        elif isinstance(value, (str, engine.Device)):
+            device = engine.Device(value)
+        elif isinstance(value, bool):
+            non_blocking = value
+        elif value is not None:
+            raise TypeError(f"to(): expected a dtype, device or tensor, got {type(value).__name__}")
+    if device is not None:
+        engine.Device(device)
+    result = input if dtype is None else converted(input, dtype)
+    if memory_format is not preserve_format:
+        return clone(result, memory_format=memory_format) if copy else contiguous(result, memory_format)
+    return clone(result) if copy and result is input else result
+
+
+@composite(method=True)
+def cpu(input, memory_format=preserve_format):
+    """The tensor on the CPU: itself."""
+    return input
+
+
+@composite(method=True)
+def type_as(input, other):
+    """The tensor in the dtype of `other`."""
+    return converted(input, other.dtype)
+
+
+def _add_cast(name: str, dtype) -> None:
+    def cast(input, memory_format=preserve_format):
+        return converted(input, dtype)
+
+    cast.__name__ = name
+    cast.__doc__ = f"The tensor as {dtype.name}."
+    add_method(name, cast)
+
+
+for _name, _dtype in {
+    "float": dtypes.float32,
+    "double": dtypes.float64,
+    "half": dtypes.float16,
+    "bfloat16": dtypes.bfloat16,
+    "int": dtypes.int32,
+    "long": dtypes.int64,
+    "short": dtypes.int16,
+    "char": dtypes.int8,
+    "byte": dtypes.uint8,
+    "bool": dtypes.bool_,
+    "cfloat": dtypes.complex64,
+    "cdouble": dtypes.complex128,
+}.items():
+    _add_cast(_name, _dtype)
+
+FUNCTIONS["detach"] = lambda input: input.detach()

@@ -1,0 +1,310 @@
+"""How an op is declared: `@op` turns a body over Values into a public function, a method, `name_` and `out=`.
+
+A body runs when a structure is planned (see `planning`), never per call. Parameters without annotation,
+or annotated `Number` or `float`, are data: tensors, or numbers passed at run time. A parameter annotated
+`list` takes a list of tensors. All others are static and part of the plan's key. Defaults that are not overridden
+reach the body as plain Python values.
+"""
+
+from __future__ import annotations
+
+from ..core import engine
+from ..core.engine import Op, Tensor
+from ..ir.graph import Value
+
+DATA, STATIC, LIST = 0, 1, 2
+Number = "int | float | complex | Tensor"  # for annotations: data, though often a plain number
+OPS: dict[str, Op] = {}
+FUNCTIONS: dict[str, object] = {}  # public name -> op or composite function
+METHODS: dict[str, object] = {}
+_ANNOTATIONS = {None: DATA, "": DATA, "Number": DATA, "float": DATA, "Tensor": DATA, "list": LIST}
+
+
+class Declaration:
+    """What `@op` knows of an op: its body, parameters, derivative rule and kind."""
+
+    def __init__(
+        self, body, name: str, view: bool = False, visible: int | None = None, mutates=(), keeps=False, narrows=False
+    ):
+        code = body.__code__
+        count = code.co_argcount + code.co_kwonlyargcount
+        self.body, self.name, self.view, self.visible, self.keeps = body, name, view, visible, keeps
+        self.names = code.co_varnames[:count]
+        self.positional = code.co_argcount
+        defaults = body.__defaults__ or ()
+        self.defaults = dict(zip(self.names[code.co_argcount - len(defaults) : code.co_argcount], defaults))
+        self.defaults |= body.__kwdefaults__ or {}
+        self.kinds = tuple(kind_of(body.__annotations__.get(name)) for name in self.names)
+        self.tuples = tuple(body.__annotations__.get(name) == "tuple" for name in self.names)
+        self.tuple_position = self.tuples.index(True) if True in self.tuples else None
+        self.required = next((i for i, name in enumerate(self.names) if name in self.defaults), count)
+        self.mutates, self.narrows = tuple(mutates), narrows
+        self.vjp_rule = None
+
+    def bind(self, args, kwargs) -> list:
+        """Arguments in declared order, defaults filled in; TypeError as a Python function would raise."""
+        if len(args) > self.positional:
+            raise TypeError(f"{self.name}() takes {self.positional} positional arguments but {len(args)} were given")
+        bound = dict(zip(self.names, args))
+        for name, value in kwargs.items():
+            if name not in self.names:
+                raise TypeError(f"{self.name}() got an unexpected keyword argument '{name}'")
+            if name in bound:
+                raise TypeError(f"{self.name}() got multiple values for argument '{name}'")
+            bound[name] = value
+        missing = [name for name in self.names if name not in bound and name not in self.defaults]
+        if missing:
+            raise TypeError(f"{self.name}() missing required argument: {', '.join(map(repr, missing))}")
+        return [bound[name] if name in bound else self.defaults[name] for name in self.names]
+
+    def run(self, arguments: list):
+        """Apply the body to arguments in declared order."""
+        arguments = [(a,) if single and type(a) is int else a for a, single in zip(arguments, self.tuples)]
+        return self.body(
+            *arguments[: self.positional], **dict(zip(self.names[self.positional :], arguments[self.positional :]))
+        )
+
+
+def kind_of(annotation) -> int:
+    return _ANNOTATIONS.get(annotation, STATIC)
+
+
+def op(
+    function=None,
+    *,
+    method=False,
+    inplace=False,
+    out=False,
+    view=False,
+    alias=(),
+    mutates=(),
+    visible=None,
+    keeps=False,
+    narrows=False,
+    public=True,
+):
+    """Declare an op.
+
+    method    also a method of Tensor (True, or the method's name)
+    inplace   also `name_`, which writes into its first argument
+    out       accepts `out=`
+    view      the result shares memory with the input wherever strides allow
+    alias     further public names
+    mutates   names of parameters (tensors or lists) that receive the body's results; the op returns None
+    visible   how many of the body's results a caller sees; the rest is kept for the derivative
+    keeps     a body that returns an argument unchanged returns that very tensor
+    narrows   the in-place form casts its result to the target's type, whatever that loses
+    public    has a name for users
+    """
+
+    def declare(body):
+        name = body.__name__
+        declaration = Declaration(body, name, view, visible, mutates, keeps, narrows)
+        made = make_op(declaration, body.__doc__)
+        made.accepts_out = out
+        made.vjp = lambda rule: set_rule(declaration, rule)
+        OPS[name] = made
+        for public_name in (name, *alias):
+            if public:
+                FUNCTIONS[public_name] = made
+            if method:
+                add_method(method if isinstance(method, str) and public_name == name else public_name, made)
+        if inplace:
+            written = make_op(declaration, f"In-place form of `{name}`.", into=0)
+            OPS[name + "_"] = made.in_place = written
+            for public_name in (name, *alias) if public else ():
+                add_method(public_name + "_", written)
+                FUNCTIONS[public_name + "_"] = written
+        return made
+
+    return declare(function) if function is not None else declare
+
+
+def make_op(declaration: Declaration, doc: str | None, into: int = -1) -> Op:
+    from .planning import plan_call
+
+    suffix = "_" if into >= 0 else ""
+    made = Op(
+        declaration.name + suffix,
+        declaration.names,
+        bytes(declaration.kinds),
+        declaration.required,
+        plan_call,
+        positional=declaration.positional,
+        into=into,
+        mutates=bool(declaration.mutates),
+    )
+    made.declaration = declaration
+    made.__name__ = made.__qualname__ = made.name
+    made.__doc__ = doc
+    made.__module__ = "rushlight"
+    made.structures = {}
+    made.accepts_out = False
+    return made
+
+
+def set_rule(declaration: Declaration, rule):
+    """State the derivative: `rule(cotangents, outputs, *arguments)` gives one cotangent per data argument (None for none).
+
+    Cotangents of outputs that nothing used are None. The rule is written in ops, so it can be differentiated again.
+    """
+    declaration.vjp_rule = rule
+    return rule
+
+
+def add_method(name: str, function) -> None:
+    """Make a function a method of tensors and of traced values."""
+    METHODS[name] = function
+    engine.attach_method(name, function)
+    if name not in ("shape", "dtype", "ndim", "size", "dim", "numel"):
+        setattr(Value, name, function)
+
+
+def composite(function=None, *, method=False, alias=(), public=True):
+    """Declare a function written in other ops and plain Python: it runs on tensors and on traced values alike."""
+
+    def declare(body):
+        for name in (body.__name__, *alias):
+            if public:
+                FUNCTIONS[name] = body
+            if method:
+                add_method(method if isinstance(method, str) and name == body.__name__ else name, body)
+        return body
+
+    return declare(function) if function is not None else declare
+
+
+# -- calls that leave the fast path -----------------------------------------------------------
+_SYNONYMS = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "self": "input",
+    "x": "input",
+    "a": "input",
+    "x1": "input",
+    "x2": "other",
+}
+
+
+def slow_call(called: Op, args: list, kwargs: dict):
+    """Traced values, `out=`, NumPy's names and scalars, lists as tuples; TypeError for what is none of these."""
+    declaration = called.declaration
+    if "out" in kwargs and "out" not in declaration.names:
+        out = kwargs.pop("out")
+        if out is not None:
+            from .writing import call_out
+
+            return call_out(called, args, kwargs, out)
+        return called(*args, **kwargs)
+    count = len(args)
+    renamed = {rename(name, declaration.names): value for name, value in kwargs.items()}
+    if can_gather(declaration, args):
+        args = gather_tail(declaration, args)
+    if called_with_values(args) or called_with_values(kwargs.values()):
+        return trace_call(called, declaration.bind(args, renamed))
+    bound = declaration.bind(args, renamed)  # raises for wrong names and counts
+    given = dict(zip(declaration.names, args)) | renamed
+    changed = {
+        name: normalise(declaration, name, kind, value)
+        for name, kind, value in zip(declaration.names, declaration.kinds, bound)
+        if name in given
+    }
+    same = len(args) == count and all(value is given[name] for name, value in changed.items())
+    if same and renamed.keys() == kwargs.keys():
+        raise TypeError(f"{called.name}(): cannot be called with ({', '.join(describe(v) for v in given.values())})")
+    positional = [changed.pop(name) for name in declaration.names[: len(args)]]
+    return called(*positional, **changed)
+
+
+def called_with_values(arguments) -> bool:
+    for value in arguments:
+        if isinstance(value, Value) or (isinstance(value, (list, tuple)) and any(isinstance(v, Value) for v in value)):
+            return True
+    return False
+
+
+def rename(name: str, names) -> str:
+    return _SYNONYMS[name] if name not in names and _SYNONYMS.get(name) in names else name
+
+
+def can_gather(declaration: Declaration, args) -> bool:
+    """Whether `f(x, 1, 2, 3)` may mean `f(x, (1, 2, 3))`: integers from the one parameter that takes a tuple on."""
+    start = declaration.tuple_position
+    return start is not None and len(args) > start + 1 and all(is_integer(v) for v in args[start:])
+
+
+def gather_tail(declaration: Declaration, args) -> list:
+    start = declaration.tuple_position
+    return [*args[:start], tuple(int(v) for v in args[start:])]
+
+
+def is_integer(value) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, (bool, float))
+
+
+def normalise(declaration: Declaration, name: str, kind: int, value):
+    """An argument in the form that the fast path takes."""
+    if kind == LIST:
+        return (
+            [as_tensor_argument(v) for v in value]
+            if isinstance(value, (list, tuple)) or hasattr(value, "__next__")
+            else value
+        )
+    if kind == DATA:
+        if type(value) is int:
+            raise RuntimeError(f"value cannot be converted to type int64_t without overflow: {value}")
+        return as_tensor_argument(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(int(v) if isinstance(v, Tensor) or (is_integer(v) and type(v) is not int) else v for v in value)
+    if isinstance(value, Tensor) and not value.is_floating_point() and value.numel() == 1:
+        return value.item()
+    if type(value) is type and value in (float, int, bool, complex):
+        from .dtypes import of_python_type
+
+        return of_python_type(value)
+    if isinstance(value, (int, float)):
+        return float(value) if isinstance(value, float) else int(value)
+    return value.item() if hasattr(value, "item") and not isinstance(value, Tensor) else value
+
+
+def as_tensor_argument(value):
+    """NumPy scalars and subclasses of Python's numbers as plain numbers; the rest stays."""
+    for kind in (bool, int, float, complex):
+        if isinstance(value, kind):
+            return kind(value)
+    if not isinstance(value, Tensor) and hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        return value.item()
+    return value
+
+
+def describe(value) -> str:
+    if isinstance(value, Tensor):
+        return f"Tensor {value.dtype.name}{list(value.shape)}"
+    if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+        return f"{type(value).__name__} of {len(value)} tensors"
+    return f"{type(value).__name__} {value!r}"[:80]
+
+
+# -- tracing ----------------------------------------------------------------------------------
+def trace_call(called: Op, arguments: list):
+    """Record an op on Values: inline, or as one `call` node if it has a derivative of its own."""
+    declaration = called.declaration
+    if called.name != declaration.name:
+        raise RuntimeError(f"{called.name}: an in-place op cannot be traced; use {declaration.name}")
+    if declaration.vjp_rule is None:
+        return visible_part(declaration, declaration.run(arguments))
+    from .derivation import record_call
+
+    return visible_part(declaration, record_call(declaration, arguments))
+
+
+def visible_part(declaration: Declaration, results):
+    count = declaration.visible
+    if count is None or not isinstance(results, (tuple, list)):
+        return results
+    return results[0] if count == 1 else results[:count]
+
+
+engine.register_value_type(Value)
+engine.bind("slow_call", slow_call)
+engine.bind("op_named", OPS.__getitem__)

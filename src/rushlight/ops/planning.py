@@ -1,0 +1,241 @@
+"""From a call's key to its plan: the second level of the cache.
+
+A key holds, per argument, a layout, the type of a run-time number, or a static value. Its *form* replaces
+layouts by their structure. A `Structure` is what one trace of the body on symbolic sizes yields: guards on the
+sizes, and a recipe that computes outputs, temporaries and kernel parameters from them. A new shape of a known form
+costs one call of the recipe and compiles nothing.
+"""
+
+from __future__ import annotations
+
+from ..core.engine import Layout, Op, Plan, layout_of, missing
+from ..ir import dtypes
+from ..ir.graph import Graph, Value
+from ..ir.sizes import Scope, Sym, contiguous_strides, source
+from .declare import DATA, LIST, STATIC
+from .results import Finished, finish
+
+_SCALARS = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
+
+
+def plan_call(called: Op, key: tuple, flat: list, out_layouts: tuple = ()) -> Plan:
+    """The plan for a key not seen before, from a known structure if there is one."""
+    layouts = [layout for entry in (*key, *out_layouts) for layout in layouts_in(entry)]
+    form = tuple(form_of(entry) for entry in (*key, *out_layouts)) if out_layouts else tuple(map(form_of, key))
+    values = [number for layout in layouts for number in layout.values]
+    known = called.structures.setdefault((form, len(out_layouts)), [])
+    for structure in known:
+        plan = structure.plan(values, key, out_layouts)
+        if plan is not None:
+            return plan
+    structure = Structure(called, key, out_layouts)
+    plan = structure.plan(values, key, out_layouts)
+    if plan is None:
+        raise AssertionError(
+            f"{called.name}: the guards of a new structure reject the sizes it was made for: {structure.source}"
+        )
+    known.append(structure)
+    return plan
+
+
+def layouts_in(entry):
+    if isinstance(entry, Layout):
+        return (entry,)
+    if isinstance(entry, tuple) and entry and all(part is None or isinstance(part, Layout) for part in entry):
+        return tuple(part for part in entry if part is not None)
+    return ()
+
+
+def form_of(entry):
+    if isinstance(entry, Layout):
+        return entry.form
+    if layouts_in(entry):
+        return ("list", *(None if part is None else part.form for part in entry))
+    return (type(entry), entry) if isinstance(entry, (bool, int, float)) else entry
+
+
+class Template:
+    """How the entries of a key become the arguments of a body, given Values for the data among them."""
+
+    def __init__(self, called: Op, key: tuple):
+        self.declaration = called.declaration
+        self.variadic = self.declaration is None or not hasattr(self.declaration, "names")
+        self.key = key
+
+    def entries(self):
+        """The data entries in flat order: layouts or types of numbers."""
+        for position, entry in enumerate(self.key):
+            kind = self.kind(position)
+            if kind == LIST and entry is not missing:
+                yield from (part for part in entry if part is not None)
+            elif kind == DATA and entry is not None and entry is not missing:
+                yield entry
+
+    def kind(self, position: int) -> int:
+        return DATA if self.variadic else self.declaration.kinds[position]
+
+    def arguments(self, flat) -> list:
+        """Arguments in declared order with `flat` data put in."""
+        supply = iter(flat)
+        arguments = []
+        for position, entry in enumerate(self.key):
+            kind = self.kind(position)
+            if entry is missing:
+                arguments.append(self.declaration.defaults[self.declaration.names[position]])
+            elif kind == STATIC or entry is None:
+                arguments.append(entry)
+            elif kind == LIST:
+                arguments.append([None if part is None else next(supply) for part in entry])
+            else:
+                arguments.append(next(supply))
+        if not self.variadic:
+            arguments += [self.declaration.defaults[name] for name in self.declaration.names[len(self.key) :]]
+        return arguments
+
+    def parameters(self):
+        """Per parameter: None (static, absent), "one", or the list's entries; to flatten what a rule returns."""
+        found = []
+        for position, entry in enumerate(self.key):
+            kind = self.kind(position)
+            if entry is missing or entry is None or kind == STATIC:
+                found.append(None if kind == STATIC else "absent")
+            else:
+                found.append(entry if kind == LIST else "one")
+        if not self.variadic:
+            found += [None if k == STATIC else "absent" for k in self.declaration.kinds[len(self.key) :]]
+        return found
+
+
+class Tracer:
+    """A scope and graph under construction, with the symbols named in the order of the layouts' values."""
+
+    def __init__(self):
+        self.scope = Scope()
+        self.graph = Graph(self.scope)
+        self.symbols: list[str] = []
+
+    def value(self, entry) -> Value:
+        """A graph input for a layout or the type of a number."""
+        if not isinstance(entry, Layout):
+            return self.graph.scalar(_SCALARS[entry])
+        shape, strides = self.geometry(entry)
+        return self.graph.tensor(shape, entry.dtype, strides)
+
+    def geometry(self, layout: Layout):
+        """Shape and strides with a symbol for every number of the layout's `values`."""
+        _, pattern, kind = layout.form
+        shape = tuple(self.symbol(n) if p == 2 else n for n, p in zip(layout.shape, pattern))
+        if kind is None:
+            return shape, contiguous_strides(shape)
+        if kind[:1] != ("s",):
+            strides: list = [0] * len(shape)
+            step = 1
+            for dim in reversed(kind):
+                strides[dim] = step
+                step = shape[dim] * step
+            return shape, tuple(strides)
+        return shape, tuple(self.symbol(n) if k == 2 else k for n, k in zip(layout.strides, kind[1:]))
+
+    def symbol(self, number: int) -> Sym:
+        made = self.scope.symbol(number)
+        self.symbols.append(f"s{len(self.symbols)}")
+        return made
+
+
+class Structure:
+    """One trace of an op: guards, recipe, and how calls of this structure are differentiated."""
+
+    def __init__(self, called: Op, key: tuple, out_layouts: tuple):
+        self.called = called
+        self.gradients: dict = {}
+        self.template = Template(called, key)
+        tracer = Tracer()
+        flat = [tracer.value(entry) for entry in self.template.entries()]
+        with tracer.graph:
+            arguments = self.template.arguments(flat)
+            results = called.declaration.run(arguments)
+            finished = finish(called, results, arguments, flat, tracer, out_layouts)
+        lowered = None
+        if finished.computed:
+            from ..compiler.lower import lower
+
+            lowered = lower(tracer.graph.returns(finished.computed, finished.strides, finished.aliases))
+        self.source, self.recipe = write_recipe(tracer, finished, lowered)
+
+    def plan(self, values: list, key: tuple, out_layouts: tuple) -> Plan | None:
+        """The plan for the sizes `values`, or None if they don't satisfy the guards."""
+        parts = self.recipe(*values)
+        if parts is None:
+            return None
+        plan = Plan(*parts)
+        plan.derive = self.derive
+        plan.info = key
+        return plan
+
+    def derive(self, plan: Plan, flags: list):
+        """The gradient plan when the flagged flat inputs require gradients."""
+        flags = tuple(flags)
+        found = self.gradients.get(flags)
+        if found is None:
+            from .derivation import make_gradient_plan
+
+            found = self.gradients[flags] = make_gradient_plan(self, plan, flags)
+        return found
+
+
+def write_recipe(tracer: Tracer, finished: Finished, lowered):
+    """Python source, and the function, that computes a plan's parts from the sizes."""
+    constants: dict = {"L": layout_of, "inf": float("inf"), "nan": float("nan")}
+    outputs = ", ".join(output_source(output, constants) for output in finished.outputs)
+    launches = ", ".join(launch_source(launch, constants) for launch in lowered.launches) if lowered else ""
+    temps = ", ".join(source(size) for size in lowered.temps) if lowered else ""
+    # zeroed outputs are numbered among the computed ones
+    zeroed = [(r, finished.positions[i] if r == "output" else i) for r, i in lowered.zeroed] if lowered else []
+    facts = (
+        f"{zeroed!r}, {finished.form!r}, {finished.differentiable!r}, {finished.elementwise!r}, {finished.visible!r}"
+    )
+    guards = [g for g in tracer.scope.guards if not is_trivial(g)]
+    check = f"    if not ({' and '.join(guards)}):\n        return None\n" if guards else ""
+    text = (
+        f"def recipe({', '.join(tracer.symbols)}):\n{check}    return [{outputs}], [{launches}], [{temps}], {facts}\n"
+    )
+    exec(compile(text, "<recipe>", "exec"), constants)
+    return text, constants["recipe"]
+
+
+def is_trivial(guard: str) -> bool:
+    """`s3 > 1` holds by the form: sizes 0 and 1 are not symbolic."""
+    name, _, rest = guard.partition(" ")
+    return rest == "> 1" and name[:1] == "s" and name[1:].isdigit()
+
+
+def output_source(output: tuple, constants: dict) -> str:
+    kind = output[0]
+    if kind == "new":
+        return f"('new', {layout_source(*output[1:], constants)})"
+    if kind == "view":
+        _, index, shape, strides, offset, dtype = output
+        return f"('view', {index}, {layout_source(shape, strides, dtype, constants)}, {source(offset)})"
+    return repr(output)
+
+
+def layout_source(shape, strides, dtype, constants: dict) -> str:
+    constants[dtype.name] = dtype
+    return f"L({tuple_source(shape)}, {'None' if strides is None else tuple_source(strides)}, {dtype.name})"
+
+
+def tuple_source(sizes) -> str:
+    return "(" + "".join(source(n) + ", " for n in sizes) + ")"
+
+
+def launch_source(launch, constants: dict) -> str:
+    buffers = ", ".join(f"({b.role!r}, {b.index}, {source(b.offset)})" for b in launch.buffers)
+    params = ", ".join(param_source(p) for p in launch.params)
+    numbers = ", ".join(source(n) for n in (launch.range, launch.grain, launch.scratch))
+    return f"({launch.kernel.address}, [{buffers}], [{params}], {numbers})"
+
+
+def param_source(param) -> str:
+    if hasattr(param, "slot"):
+        return f"({param.index}, {param.slot!r})"
+    return source(param)

@@ -1,0 +1,203 @@
+"""What becomes of a body's results: fresh outputs, views, in-place writes; their strides as PyTorch has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..core.engine import Layout, Op
+from ..ir import build as B
+from ..ir.dtypes import category
+from ..ir.graph import Value
+from ..ir.sizes import Sym, contiguous_strides, hint
+from .views import resolve_view
+
+
+@dataclass
+class Finished:
+    """A plan's outputs, before sizes are known.
+
+    `outputs` are tuples as `Plan` takes them, with symbolic sizes; `computed` the Values among them that kernels
+    must compute, `strides` and `aliases` what the compiler is told about each, `positions` their places.
+    """
+
+    outputs: list = field(default_factory=list)
+    computed: list = field(default_factory=list)
+    strides: list = field(default_factory=list)
+    aliases: list = field(default_factory=list)
+    positions: list = field(default_factory=list)
+    form: str = "single"
+    differentiable: bool = True
+    elementwise: bool = False
+    visible: int = -1
+
+
+def finish(called: Op, results, arguments: list, flat: list, tracer, out_layouts: tuple) -> Finished:
+    """Decide for each result of `called`'s body where it goes."""
+    declaration = called.declaration
+    finished = Finished()
+    single = not isinstance(results, (tuple, list))
+    values = [results] if single else list(results)
+    finished.form = "single" if single else "list" if isinstance(results, list) else "tuple"
+    finished.visible = -1 if getattr(declaration, "visible", None) is None else declaration.visible
+    finished.elementwise = is_elementwise(tracer.graph)
+    if called.name.endswith("_") and not called.name.endswith("__") and called.name != declaration.name:
+        write_into(finished, [as_value(values[0])], [flat[0]], [0], called)
+        finished.form = "single"
+        finished.visible = -1
+    elif declaration.mutates:
+        targets = [v for name in declaration.mutates for v in as_list(arguments[declaration.names.index(name)])]
+        write_into(
+            finished, [as_value(v) for v in flatten(values)], targets, [index_of(t, flat) for t in targets], called
+        )
+        finished.form = "none"
+    elif out_layouts:
+        geometries = [(tracer.geometry(layout), layout.dtype) for layout in out_layouts]
+        for value, ((shape, strides), dtype) in zip(values, geometries):
+            add_new(finished, B.cast(as_value(value), dtype), strides)
+    else:
+        for value in values:
+            add_result(finished, value, flat, declaration, tracer.graph)
+    finished.differentiable = any(
+        value is not None and value.dtype.kind in "fc" for value in map(as_value, flatten(values))
+    )
+    return finished
+
+
+def flatten(values):
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            yield from flatten(value)
+        else:
+            yield value
+
+
+def as_list(argument) -> list:
+    if argument is None:
+        return []
+    return [v for v in argument if v is not None] if isinstance(argument, (list, tuple)) else [argument]
+
+
+def index_of(value: Value, flat: list) -> int:
+    return next(i for i, other in enumerate(flat) if other is value)
+
+
+def as_value(result):
+    """Results may be plain numbers; all-scalar arithmetic yields a 0-dim tensor."""
+    if result is None or isinstance(result, Value):
+        return result
+    return B.full((), result)
+
+
+def add_result(finished: Finished, value, flat: list, declaration, graph) -> None:
+    """A result of an ordinary call: an argument itself, a view of one, or fresh memory."""
+    value = as_value(value)
+    if value is None:
+        finished.outputs.append(("none",))
+        return
+    if declaration.keeps or declaration.view:
+        position = next((i for i, other in enumerate(flat) if other is value and not value.weak), None)
+        if position is not None and declaration.keeps:
+            finished.outputs.append(("same", position))
+            return
+        view = resolve_view(value)
+        if view is not None:
+            origin, shape, strides, offset = view
+            finished.outputs.append(("view", index_of(origin, flat), shape, strides, offset, value.dtype))
+            return
+        if declaration.view == "strict":
+            raise RuntimeError(
+                f"{declaration.name}: view size is not compatible with input tensor's size and stride (at least one dimension "
+                "spans across two contiguous subspaces). Use .reshape(...) instead."
+            )
+    strides = elementwise_strides(value, flat) if finished.elementwise else preserved_strides(value)
+    add_new(finished, value, strides)
+
+
+def add_new(finished: Finished, value: Value, strides) -> None:
+    if value.weak:
+        value = B.cast(value, value.dtype) if value.node is not None else value
+    dtype = value.dtype
+    finished.positions.append(len(finished.outputs))
+    finished.outputs.append(("new", value.shape, strides, dtype))
+    finished.computed.append(value)
+    finished.strides.append(strides)
+    finished.aliases.append(None)
+
+
+def write_into(finished: Finished, values: list, targets: list, positions: list, called: Op) -> None:
+    """Results that overwrite inputs: cast to the target's dtype, of exactly its shape."""
+    for value, target, position in zip(values, targets, positions, strict=True):
+        check_fits(called, value, target)
+        finished.positions.append(len(finished.outputs))
+        finished.outputs.append(("into", position))
+        finished.computed.append(B.cast(value, target.dtype) if value.dtype is not target.dtype else value)
+        finished.strides.append(target.strides)
+        finished.aliases.append(position)
+
+
+def check_fits(called: Op, value: Value, target: Value) -> None:
+    if len(value.shape) != len(target.shape) or any(a != b for a, b in zip(value.shape, target.shape)):
+        raise RuntimeError(
+            f"{called.name}: output with shape {list(map(hint, target.shape))} doesn't match the broadcast shape "
+            f"{list(map(hint, value.shape))}"
+        )
+    if category(value.dtype) > category(target.dtype) and not called.declaration.narrows:
+        raise RuntimeError(
+            f"{called.name}: result type {value.dtype.name} can't be cast to the desired output type {target.dtype.name}"
+        )
+
+
+# -- strides ------------------------------------------------------------------------------------
+_SPREADING = {"constant", "expand", "reshape", "iota"}
+
+
+def is_elementwise(graph) -> bool:
+    """Whether the graph only maps elements to elements (with broadcasting)."""
+    return all(node.prim.kind == "map" or node.prim.name in _SPREADING for node in graph.nodes)
+
+
+def elementwise_strides(value: Value, flat: list):
+    """PyTorch keeps the order of dims of the first full-sized operand; None for row-major."""
+    ndim = len(value.shape)
+    for operand in flat:
+        if operand.strides is None or len(operand.shape) != ndim or ndim < 2:
+            continue
+        if any(hint(a) != hint(b) for a, b in zip(operand.shape, value.shape)):
+            continue
+        order = dim_order(operand)
+        return None if order == tuple(range(ndim)) else strides_in_order(value.shape, order)
+    return None
+
+
+def dim_order(operand: Value) -> tuple:
+    """Dims from outermost to innermost by stride; dims that don't decide stay in place (insertion sort, as they come)."""
+    order = list(range(len(operand.shape)))
+    shape, strides = [hint(n) for n in operand.shape], [hint(n) for n in operand.strides]
+    if 0 in shape:
+        return tuple(order)
+    for i in range(1, len(order)):
+        for j in range(i, 0, -1):
+            inner, outer = order[j], order[j - 1]
+            if shape[inner] == 1 or shape[outer] == 1 or strides[inner] == 0 or strides[outer] == 0:
+                break
+            if strides[inner] <= strides[outer]:
+                break
+            order[j], order[j - 1] = outer, inner
+    return tuple(order)
+
+
+def strides_in_order(shape, order) -> tuple:
+    strides: list = [0] * len(shape)
+    step = 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step = shape[dim] * step if not (type(shape[dim]) is int and shape[dim] == 0) else step
+    return tuple(strides)
+
+
+def preserved_strides(value: Value):
+    """Convolutions, pooling and norms keep channels_last; everything else is row-major."""
+    return getattr(value, "name", None) if isinstance(getattr(value, "name", None), tuple) else None
+
+
+__all__ = ["Finished", "Layout", "Sym", "contiguous_strides", "finish"]

@@ -1,0 +1,248 @@
+"""Views and rearrangements: the same elements under another shape."""
+
+from __future__ import annotations
+
+from ..core import engine
+from ..ir import build as B
+from ..ir.sizes import product
+from .creation import zeros
+from .declare import FUNCTIONS, add_method, composite, op
+
+
+def complete_shape(x, shape: tuple, name: str) -> tuple:
+    """`shape` with its -1 replaced by what the number of elements leaves."""
+    shape = tuple(shape)
+    unknown = [d for d, n in enumerate(shape) if type(n) is int and n == -1]
+    if len(unknown) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if any(n < -1 for n in shape if type(n) is int):
+        raise RuntimeError(f"invalid shape dimension {min(shape)}")
+    total = product(x.shape)
+    if unknown:
+        rest = product(n for n in shape if not (type(n) is int and n == -1))
+        if rest == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension "
+                "size -1 can be any value and is ambiguous"
+            )
+        if total % rest != 0:
+            raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {int(total)}")
+        shape = (*shape[: unknown[0]], total // rest, *shape[unknown[0] + 1 :])
+    elif product(shape) != total:
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {int(total)}")
+    return shape
+
+
+@op(view="strict", public=False)
+def viewed(input, shape: tuple):
+    """The same memory under another shape."""
+    return B.reshape(input, complete_shape(input, shape, "view"))
+
+
+@op(view=True, method=True)
+def reshape(input, shape: tuple):
+    """The elements in row-major order under another shape; a view if strides allow, else a copy.
+
+    >>> rushlight.arange(6).reshape(2, -1)
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
+    return B.reshape(input, complete_shape(input, shape, "reshape"))
+
+
+@composite(method=True, public=False)
+def view(input, *shape, dtype=None):
+    """The same memory under another shape (or dtype); RuntimeError if strides don't allow it."""
+    if len(shape) == 1:
+        if isinstance(shape[0], (tuple, list)):
+            shape = tuple(shape[0])
+        elif not isinstance(shape[0], int):
+            dtype = shape[0]
+    return viewed(input, shape) if dtype is None else view_dtype(input, dtype)
+
+
+def view_dtype(input, dtype):
+    """The same bytes read as another dtype; the last dim shrinks or grows with the element size."""
+    from ..core.engine import make_tensor
+
+    old, new = input.element_size(), dtype.itemsize
+    shape, strides, offset = list(input.shape), list(input.stride()), input.storage_offset()
+    if old == new:
+        return make_tensor(input._storage, offset, shape, strides, dtype)
+    if not shape or strides[-1] != 1:
+        raise RuntimeError("self.stride(-1) must be 1 to view as a dtype of another element size")
+    if old > new:
+        ratio = old // new
+        return make_tensor(
+            input._storage,
+            offset * ratio,
+            [*shape[:-1], shape[-1] * ratio],
+            [*(s * ratio for s in strides[:-1]), 1],
+            dtype,
+        )
+    ratio = new // old
+    if shape[-1] % ratio or offset % ratio or any(s % ratio for s in strides[:-1]):
+        raise RuntimeError(f"sizes, strides and offset must be divisible by {ratio} to view {input.dtype} as {dtype}")
+    return make_tensor(
+        input._storage,
+        offset // ratio,
+        [*shape[:-1], shape[-1] // ratio],
+        [*(s // ratio for s in strides[:-1]), 1],
+        dtype,
+    )
+
+
+@composite(method=True, public=False)
+def view_as(input, other):
+    """`view` with the shape of `other`."""
+    return viewed(input, tuple(other.shape))
+
+
+@op(view=True, method=True)
+def permute(input, dims: tuple):
+    """Dim d of the result is dim dims[d] of the input."""
+    return B.permute(input, dims)
+
+
+@op(view=True, method=True, alias=("swapaxes", "swapdims"))
+def transpose(input, dim0: int, dim1: int):
+    """The tensor with two dims exchanged."""
+    return B.transpose(input, dim0, dim1)
+
+
+@op(view=True, method=True)
+def t(input):
+    """The transpose of a matrix; vectors stay as they are."""
+    if input.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+    return B.permute(input, tuple(reversed(range(input.ndim))))
+
+
+@op(view=True, method=True, public=False)
+def expand(input, size: tuple, implicit: bool = False):
+    """Dims of size 1 repeated to `size` without copying; -1 keeps a size."""
+    new = len(size) - input.ndim
+    if new < 0:
+        raise RuntimeError(
+            f"expand({input}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or "
+            f"equal to the number of dimensions in the tensor ({input.ndim})"
+        )
+    return B.expand(input, tuple(expanded_size(input, n, d - new, size) for d, n in enumerate(size)))
+
+
+def expanded_size(input, n, dim: int, size):
+    if type(n) is int and n == -1:
+        if dim < 0:
+            raise RuntimeError(f"expand: -1 is not allowed in a leading, non-existing dimension of {list(size)}")
+        return input.shape[dim]
+    if dim >= 0 and input.shape[dim] != 1 and input.shape[dim] != n:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({n}) must match the existing size ({int(input.shape[dim])}) at "
+            f"non-singleton dimension {dim}. Target sizes: {list(size)}. Tensor sizes: {[int(m) for m in input.shape]}"
+        )
+    return n
+
+
+@op(view=True, method=True)
+def unsqueeze(input, dim: int):
+    """A new dim of size 1 at `dim`."""
+    return B.unsqueeze(input, dim)
+
+
+@op(view=True, method=True)
+def squeeze(input, dim: int | tuple | None = None):
+    """Without the dims of size 1, all or those named."""
+    return B.squeeze(input, dim)
+
+
+@op(view=True, method=True)
+def flatten(input, start_dim: int = 0, end_dim: int = -1):
+    """Dims start_dim..end_dim as one."""
+    return B.flatten(input, start_dim, end_dim)
+
+
+@op(view=True, method=True)
+def select(input, dim: int, index: int):
+    """The slice at `index` of `dim`, without that dim."""
+    return B.select(input, dim, index)
+
+
+@composite(method=True)
+def narrow(input, dim, start, length):
+    """`length` elements of `dim` from `start`."""
+    d, size = B.wrap_dim(dim, input.ndim), input.shape[B.wrap_dim(dim, input.ndim)]
+    start = int(start) + size if int(start) < 0 else int(start)
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if start > size or start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return input[(slice(None),) * d + (slice(start, start + length),)]
+
+
+@composite(method=True)
+def unbind(input, dim=0):
+    """The slices along `dim`, as a tuple of views."""
+    d = B.wrap_dim(dim, input.ndim)
+    lead = (slice(None),) * d
+    return tuple(input[(*lead, i)] for i in range(input.shape[d]))
+
+
+@composite(method=True)
+def as_strided(input, size, stride, storage_offset=None):
+    """A view with any shape, strides and offset (in elements) that stay within the storage."""
+    return engine.strided_view(
+        input, size, stride, input.storage_offset() if storage_offset is None else storage_offset
+    )
+
+
+@op(public=False)
+def sum_to_size_(input, shape: tuple):
+    return B.sum_to(input, shape)
+
+
+def sum_to_size(input, *shape):
+    """The sum over the dims that broadcasting to the tensor's shape would repeat."""
+    return sum_to_size_(input, tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+
+
+add_method("sum_to_size", sum_to_size)
+
+
+# -- geometry for the autograd engine ---------------------------------------------------------------
+def strided_part(whole, base_start, view, start):
+    """The part of `whole`, laid out as a base, that a view of that base shows."""
+    return engine.strided_view(whole, view.shape, view.strides, start - base_start)
+
+
+def strided_scatter(cotangent, base, base_start, view, start):
+    """Zeros of a base's shape with `cotangent` added where a view of the base lies."""
+    flat = zeros(base.high + 1, dtype=base.dtype)
+    part = engine.strided_view(flat, view.shape, view.strides, start - base_start)
+    if view.overlapping:
+        from .indexing import add_at
+
+        add_at(
+            flat,
+            engine.strided_view(FUNCTIONS["arange"](base.high + 1), view.shape, view.strides, start - base_start),
+            cotangent,
+        )
+    else:
+        part.copy_(cotangent)
+    return engine.strided_view(flat, base.shape, base.strides, 0)
+
+
+def copied_to_layout(cotangent, base):
+    """A fresh copy of a cotangent with the strides of `base`."""
+    made = engine.empty_tensor(base)
+    return made.copy_(cotangent)
+
+
+engine.bind("unbind", unbind)
+
+
+def _transposed(input):
+    """The tensor with its dims reversed."""
+    return permute(input, tuple(reversed(range(input.ndim))))
+
+
+engine.attach_method("T", property(_transposed))
