@@ -10,7 +10,7 @@ from .dtypes import int64
 from .graph import Value
 from .primitive import PRIMITIVES, fail
 from .promote import as_dtype, broadcast_shapes, broadcast_to, common_dtype, constant, number_dtype
-from .sizes import product
+from .sizes import known_equal, product
 
 
 def wrap_dim(dim: int, ndim: int) -> int:

@@ -58,6 +58,14 @@ def source(size) -> str:
     return size.source() if type(size) is Sym else repr(size)
 
 
+def known_equal(a, b) -> bool:
+    """Whether two sizes are equal by their expressions; decides nothing."""
+    if a is b:
+        return True
+    a, b = (x.simplified() if type(x) is Sym else x for x in (a, b))
+    return a.key() == b.key() if type(a) is Sym and type(b) is Sym else type(a) is type(b) and a == b
+
+
 def product(sizes) -> Size:
     """The product of sizes; 1 for none."""
     total = 1

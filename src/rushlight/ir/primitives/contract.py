@@ -132,6 +132,11 @@ def _grouped(x, groups: int):
     return x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
 
 
+def _flat_space(x):
+    """[N, G, C, *S] as [N, G, C, P]."""
+    return x.reshape(*x.shape[:3], -1)
+
+
 def _padded(x, padding):
     return np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
 
@@ -165,7 +170,8 @@ def _(gy, x, *, shape, stride, padding, dilation, groups):
     xs = _grouped(_padded(x.astype(gys.dtype), padding), groups)
     gw = np.zeros((groups, gys.shape[2], xs.shape[2], *shape), gys.dtype)
     for place, window in _places(shape, gy.shape[2:], stride, dilation):
-        gw[(..., *place)] = np.einsum("ngo...,ngc...->goc", gys, xs[(..., *window)])
+        met = xs[(..., *window)]
+        gw[(..., *place)] = np.einsum("ngop,ngcp->goc", _flat_space(gys), _flat_space(met))
     return gw.reshape(gy.shape[1], xs.shape[2], *shape).astype(gy.dtype)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import build as B
 from ..lazy import np
 from ..primitive import check_dim, check_dims, check_dtype, fail, primitive
-from ..sizes import product
+from ..sizes import known_equal, product
 
 
 # -- reshape, permute, expand -------------------------------------------------------------------
@@ -81,7 +81,7 @@ def slice(x, *, starts, sizes, steps):
     if not len(starts) == len(sizes) == len(steps) == x.ndim:
         fail("slice", f"expected {x.ndim} starts, sizes and steps for {x}, got {starts}, {sizes}, {steps}")
     for size, start, count, step in zip(x.shape, starts, sizes, steps):
-        if type(start) is int and start == 0 and count is size and type(step) is int and step == 1:
+        if type(start) is int and start == 0 and type(step) is int and step == 1 and known_equal(count, size):
             continue
         if start < 0 or count < 0 or step < 1 or (count != 0 and start + (count - 1) * step >= size):
             fail("slice", f"starts {starts}, sizes {sizes}, steps {steps} leave {x}", IndexError)

@@ -1,0 +1,22 @@
+"""Running functions on Values over NumPy arrays, through the reference interpreter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rushlight.ir.dtypes import dtype_named
+from rushlight.ir.graph import Graph
+from rushlight.ir.interpret import interpret
+
+
+def traced(function, arrays) -> Graph:
+    """The graph of `function(*values) -> list of Values` for operands like these arrays."""
+    graph = Graph()
+    with graph:
+        inputs = [graph.tensor(np.shape(a), dtype_named(np.asarray(a).dtype.name)) for a in arrays]
+        graph.returns(function(*inputs))
+    return graph
+
+
+def evaluate(function, *arrays) -> list:
+    return interpret(traced(function, arrays), arrays)
