@@ -54,7 +54,9 @@ def bind(name, inputs, output_shapes, attrs, *, dtypes=None, orders=None, symbol
         results.append(Array("output", j, shape, strides, dtype))
     graph.returns(values, layouts)
     lowered = Lowered([])
-    TEMPLATES[name](Context(lowered), SimpleNamespace(attrs=attrs), arrays, results, **options)
+    TEMPLATES[name](
+        Context(lowered), SimpleNamespace(prim=SimpleNamespace(name=name), attrs=attrs), arrays, results, **options
+    )
     bound = Bound(lowered, graph, inputs)
     bound.lowered, bound.guards = lowered, list(scope.guards)
     return bound
