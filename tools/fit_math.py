@@ -67,7 +67,7 @@ def fit(name, function, low, high, degree: int, kind: str, weight=lambda x: mpf(
     return tuple(float(c) for c in result)
 
 
-def series(function, limit=mpf("1e-12")):
+def series(function, limit=1e-12):
     """A function of z = x^2 with a removable singularity at 0, evaluated beside it where it cancels."""
     return lambda z: function(z if z > limit else limit)
 
@@ -121,7 +121,7 @@ def elementary() -> dict:
         "sin": both("sin", odd_tail(mp.sin), 0, quarter, (3, 6), share(mp.sin)),
         "cos": both("cos", cos_tail, 0, quarter, (2, 5), lambda z: z * z + mpf("1e-9")),
         "asin": odd("asin", mp.asin, 0.5, (4, 12)),
-        "atan": odd("atan", mp.atan, 1, (8, 20)),
+        "atan": odd("atan", mp.atan, 1, (8, 21)),
         "sinh": odd("sinh", mp.sinh, 1, (3, 6)),
         "tanh": odd("tanh", mp.tanh, 0.625, (4, 10)),
         "asinh": odd("asinh", mp.asinh, 0.5, (4, 11)),
@@ -130,11 +130,11 @@ def elementary() -> dict:
 
 
 def scaled_erfc(k):
-    """e^(x^2) erfc(x) (1 + 2 x), nearly flat, as a function of t = (x - k) / (x + k)."""
+    """e^(x^2) erfc(x) (1 + 2 x) - 1.1875, small everywhere, as a function of t = (x - k) / (x + k)."""
 
     def function(t):
         x = k * (1 + t) / (1 - t)
-        return mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x)
+        return mp.erfc(x) * mp.exp(x * x) * (1 + 2 * x) - mpf("1.1875")
 
     return function
 
@@ -166,18 +166,18 @@ def special() -> dict:
         "erf": both("erf", series(lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1), 0, 1, (6, 13)),
         "log_erfc": {"float": fit("log_erfc", lambda x: mp.log(mp.erfc(x)), 0.97, 4.1, 8, "float", mp.erfc)},
         "erfc": {
-            "float": fit("erfc", scaled_erfc(k), t("0.47"), t(11), 9, "float", keep=2),
-            "double": fit("erfc", scaled_erfc(k), t("0.47"), t(28), 21, "double", keep=2),
+            "float": fit("erfc", scaled_erfc(k), t("0.47"), t(11), 11, "float", keep=2),
+            "double": fit("erfc", scaled_erfc(k), t("0.47"), t(28), 24, "double", keep=2),
         },
         "erfinv_center": {
-            "float": fit("erfinv_center", lambda w: inverse_erf(w + 2.5), -2.5, 2.5, 8, "float"),
-            "double": fit("erfinv_center", lambda w: inverse_erf(w + 3.125), -3.125, 3.125, 21, "double"),
+            "float": fit("erfinv_center", inverse_erf, 0, 5, 10, "float"),
+            "double": fit("erfinv_center", inverse_erf, 0, 5, 24, "double"),
         },
         "erfinv_tail": {
-            "float": fit("erfinv_tail", lambda s: inverse_erf((s + 3) ** 2), 5**0.5 - 3, 1.1, 8, "float"),
-            "double": fit("erfinv_tail", lambda s: inverse_erf((s + 3.25) ** 2), -0.75, 0.75, 17, "double"),
+            "float": fit("erfinv_tail", lambda s: inverse_erf((s + 3) ** 2), 5**0.5 - 3, 1.1, 10, "float"),
+            "double": fit("erfinv_tail", lambda s: inverse_erf((s + 3.125) ** 2), 5**0.5 - 3.125, 0.875, 24, "double"),
         },
-        "erfinv_far": {"double": fit("erfinv_far", lambda s: inverse_erf((s + 5) ** 2), -1, 1.1, 15, "double")},
+        "erfinv_far": {"double": fit("erfinv_far", lambda s: inverse_erf((s + 5) ** 2), -1, 1.1, 18, "double")},
         "lgamma": {"double": fit("lgamma", small, -0.75, 0.5, 22, "double")},
         "stirling": {"double": fit("stirling", stirling, low, mpf(1) / 64, 7, "double", lambda w: w)},
         "digamma": {

@@ -134,7 +134,7 @@ def sign(a: Complex) -> Complex:
 @rule("exp")
 def exp(a: Complex) -> Complex:
     """e^x (cos y + i sin y), scaled last, so that a cosine near 0 may rescue an overflow."""
-    limit = {"float": (-220.0, 220.0), "double": (-1600.0, 1600.0)}[a.re.kind]
+    limit = {"float": (-170.0, 170.0), "double": (-1400.0, 1400.0)}[a.re.kind]
     whole, n, r = reduce_exponential(clamp(a.re, *limit))
     factor = exp_tail(r) + 1
     cosine, sine = math.call("cos", a.im), math.call("sin", a.im)
@@ -198,7 +198,7 @@ def log10(a: Complex) -> Complex:
 @rule("log1p")
 def log1p(a: Complex) -> Complex:
     """|1 + a|^2 - 1 = x (2 + x) + y^2, used directly near 0."""
-    total, low = two_sum(a.re, a.re.constant(1))
+    total = a.re + 1
     shifted = Complex(total, a.im)
     near = (absolute(a.re) < 0.5) & (absolute(a.im) < 0.5)
     small = Complex(where(near, a.re, 0), where(near, a.im, 0))
@@ -267,7 +267,7 @@ def sinh(a: Complex) -> Complex:
 
 def exponential_half(a: Complex, cosine: Expr, sine: Expr) -> Complex:
     """e^|x| / 2 times (cos y, sin y), which sinh and cosh approach for large |x|."""
-    limit = {"float": 220.0, "double": 1600.0}[a.re.kind]
+    limit = {"float": 170.0, "double": 1400.0}[a.re.kind]
     whole, n, r = reduce_exponential(clamp(absolute(a.re), 0.0, limit))
     factor = exp_tail(r) + 1
     return Complex(scale(factor * cosine, whole - 1, n - 1), scale(factor * sine, whole - 1, n - 1))

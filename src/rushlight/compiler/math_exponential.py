@@ -18,17 +18,20 @@ from .target import host
 
 # n * LN2_HIGH is exact for every exponent n; high + low is ln 2 to twice the precision
 LN2 = {
-    "float": (0.693145751953125, 1.428606820309417e-06),
-    "double": (0.693147180369123816490, 1.90821492927058770002e-10),
+    "float": (0.693145751953125, 1.428606765330187e-06),
+    "double": (0.693147180559663, 2.8235290563031577e-13),
 }
 LOG10_2 = {
-    "float": (0.301025390625, 4.605038981195214e-06),
-    "double": (0.30102999566360178867, 3.69423907715893078616e-13),
+    "float": (0.301025390625, 4.605039066518657e-06),
+    "double": (0.30102999566383914, 1.42050232272661e-13),
 }
 # 1 / ln 2 and 1 / ln 10, in two parts for accuracy
-LOG2_E = {"float": (1.4426950216293335, 1.9259629911266175e-08), "double": (1.4426950408889634, 2.0355273740931033e-17)}
+LOG2_E = {
+    "float": (1.4426950216293335, 1.925963033500011e-08),
+    "double": (1.4426950408889634, 2.0355273740931033e-17),
+}
 LOG10_E = {
-    "float": (0.4342944920063019, -1.0103050118726031e-08),
+    "float": (0.4342944920063019, -1.0103049952192578e-08),
     "double": (0.4342944819032518, 1.098319650216765e-17),
 }
 MANTISSA = {"float": 23, "double": 52}
@@ -109,11 +112,13 @@ def expm1(x: Expr) -> Expr:
     return where(x.eq(0), x, result)
 
 
-def exp_pair(high: Expr, low: Expr, factor: Expr | None = None) -> Expr:
-    """e^(high + low), times a factor of moderate size; high within [-1500, 1500] (double) or [-200, 200] (float)."""
+def exp_pair(high: Expr, low: Expr, factor: tuple[Expr, Expr] | None = None) -> Expr:
+    """e^(high + low), times a factor (a pair) of moderate size; |high| at most 1400 (double) or 170 (float)."""
     whole, n, r = reduce_exponential(high)
-    result = fma(low, 1 + r, exp_tail(r)) + 1
-    return scale(result if factor is None else result * factor, whole, n)
+    tail = exp_tail(r)
+    tail = fma(low, 1 + tail, tail)
+    result = tail + 1 if factor is None else factor[0] + fma(factor[0], tail, factor[1])
+    return scale(result, whole, n)
 
 
 def sigmoid(x: Expr) -> Expr:
@@ -248,7 +253,7 @@ def pow(x: Expr, y: Expr) -> Expr:
     product, error = two_product(bounded, high)
     error = fma(bounded, low, error)
     inside = absolute(product) < limit
-    product = clamp(product, *{"float": (-200.0, 200.0), "double": (-1500.0, 1500.0)}[kind])
+    product = clamp(product, *{"float": (-170.0, 170.0), "double": (-1400.0, 1400.0)}[kind])
     error = where(inside, error, 0)
     return _pow_special(x, y, base, exp_pair(product, error))
 

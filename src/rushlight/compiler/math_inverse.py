@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from .math_coefficients import COEFFICIENTS
-from .math_expression import Expr, absolute, copy_sign, polynomial, square_root, two_product, where
-from .math_hyperbolic import odd_polynomial
+from .math_expression import Expr, absolute, copy_sign, horner, polynomial, square_root, two_product, where
 
 # pi / 2 as a pair
-HALF_PI = {"float": (1.5707963705062866, -4.371139000186241e-08), "double": (1.5707963267948966, 6.123233995736766e-17)}
+HALF_PI = {
+    "float": (1.5707963705062866, -4.371138828673793e-08),
+    "double": (1.5707963267948966, 6.123233995736766e-17),
+}
 
 
 def _asin_parts(x: Expr) -> tuple[Expr, Expr, Expr, Expr]:
@@ -45,12 +47,19 @@ def acos(x: Expr) -> Expr:
     return where(small, middle, where(negative, near_minus_one, near_one))
 
 
+def _arctangent(t: Expr, swap: Expr) -> Expr:
+    """atan t, or pi/2 - atan t where `swap` holds, for 0 <= t <= 1."""
+    square = t * t
+    # one chain: with the parts of even and odd powers apart, rounding errors would not cancel near 1
+    tail = t * square * horner(square, COEFFICIENTS["atan"][t.kind])
+    high, low = HALF_PI[t.kind]
+    return where(swap, (high - t) - (tail - low), t + tail)
+
+
 def atan(x: Expr) -> Expr:
     size = absolute(x)
     swap = size > 1
-    angle = odd_polynomial(where(swap, 1 / size, size), "atan")
-    high, low = HALF_PI[x.kind]
-    return copy_sign(where(swap, high - (angle - low), angle), x)
+    return copy_sign(_arctangent(where(swap, 1 / size, size), swap), x)
 
 
 def atan2(y: Expr, x: Expr) -> Expr:
@@ -60,9 +69,8 @@ def atan2(y: Expr, x: Expr) -> Expr:
     top, bottom = where(swap, run, rise), where(swap, rise, run)
     quotient = top / bottom
     quotient = where(bottom.eq(0), 0, where(top.eq(float("inf")), 1, quotient))
-    angle = odd_polynomial(quotient, "atan")
+    angle = _arctangent(quotient, swap)
     high, low = HALF_PI[x.kind]
-    angle = where(swap, high - (angle - low), angle)
     angle = where(x.bits() < 0, high * 2 - (angle - low * 2), angle)
     return where(x.is_nan() | y.is_nan(), float("nan"), copy_sign(angle, y))
 

@@ -10,8 +10,10 @@ from .math_expression import (
     clamp,
     copy_sign,
     fma,
+    horner,
     iterate,
     polynomial,
+    quick_two_sum,
     square_root,
     two_product,
     two_sum,
@@ -21,7 +23,8 @@ from .math_expression import (
 from .math_trigonometric import kernels
 
 INFINITY = float("inf")
-PI = 3.141592653589793
+PI, PI_LOW = 3.141592653589793, 1.2246467991473532e-16
+ERFC_CENTER = 1.1875  # e^(x^2) erfc(x) (1 + 2 x) stays near it
 
 
 # -- the error function -----------------------------------------------------------------------------
@@ -33,7 +36,7 @@ def erf(x: Expr) -> Expr:
     if x.kind == "float":
         # erfc is e^Q(x) here: one polynomial and no division
         bounded = clamp(size, 0.0, 4.1)
-        whole, n, r = reduce_exponential(polynomial(bounded, COEFFICIENTS["log_erfc"]["float"]))
+        _, n, r = reduce_exponential(polynomial(bounded, COEFFICIENTS["log_erfc"]["float"]))
         s = power_of_two(n, "float")
         large = (1 - s) - s * exp_tail(r)
     else:
@@ -42,11 +45,15 @@ def erf(x: Expr) -> Expr:
 
 
 def _erfc_positive(x: Expr) -> Expr:
-    """e^(-x^2) P(t) / (1 + 2 x) with t = (x - 3.75) / (x + 3.75), for x >= 1/2."""
+    """e^(-x^2) (C + P(t)) / (1 + 2 x) with t = (x - 3.75) / (x + 3.75), for x >= 1/2; the quotient is a pair."""
     t = (x - 3.75) / (x + 3.75)
     square, error = two_product(x, x)
-    factor = polynomial(t, COEFFICIENTS["erfc"][x.kind]) / fma(x, 2, 1)
-    return exp_pair(-square, -error, factor)
+    top, top_low = quick_two_sum(x.constant(ERFC_CENTER), polynomial(t, COEFFICIENTS["erfc"][x.kind]))
+    bottom, bottom_low = two_sum(x * 2, x.constant(1))
+    quotient = top / bottom
+    product, lost = two_product(quotient, bottom)
+    left = top.exact("fsub", product).exact("fsub", lost) + top_low - quotient * bottom_low
+    return exp_pair(-square, -error, (quotient, left / bottom))
 
 
 def erfc(x: Expr) -> Expr:
@@ -67,40 +74,40 @@ def erfinv(x: Expr) -> Expr:
     w = -log((1 - inside) * (1 + inside))
     root = square_root(w)
     if x.kind == "float":
-        center, tail = polynomial(w - 2.5, COEFFICIENTS["erfinv_center"]["float"]), root - 3
-        factor = where(w < 5, center, polynomial(tail, COEFFICIENTS["erfinv_tail"]["float"]))
+        center, tail = horner(w, COEFFICIENTS["erfinv_center"]["float"]), root - 3
+        factor = where(w < 5, center, horner(tail, COEFFICIENTS["erfinv_tail"]["float"]))
     else:
-        center = polynomial(w - 3.125, COEFFICIENTS["erfinv_center"]["double"])
-        tail = polynomial(root - 3.25, COEFFICIENTS["erfinv_tail"]["double"])
-        far = polynomial(root - 5, COEFFICIENTS["erfinv_far"]["double"])
-        factor = where(w < 6.25, center, where(w < 16, tail, far))
+        center = horner(w, COEFFICIENTS["erfinv_center"]["double"])
+        tail = horner(root - 3.125, COEFFICIENTS["erfinv_tail"]["double"])
+        far = horner(root - 5, COEFFICIENTS["erfinv_far"]["double"])
+        factor = where(w < 5, center, where(w < 16, tail, far))
     result = where(size.eq(1), INFINITY, inside * factor)
     return copy_sign(where((size > 1) | x.is_nan(), float("nan"), result), x)
 
 
 # -- the gamma function -----------------------------------------------------------------------------
 def in_double(function):
-    """A function computed in double, for float operands too."""
+    """A function computed in double, for float operands too; it is told whether all digits of a double count."""
 
     def rule(x: Expr) -> Expr:
         if x.kind == "float":
-            return function(x.cast("fpext", "double")).cast("fptrunc", "float")
-        return function(x)
+            return function(x.cast("fpext", "double"), False).cast("fptrunc", "float")
+        return function(x, True)
 
     return rule
 
 
 @in_double
-def lgamma(x: Expr) -> Expr:
+def lgamma(x: Expr, precise: bool) -> Expr:
     """log |gamma(x)|; below 0 by reflection: gamma(-a) gamma(a) = -pi / (a sin(pi a))."""
     size = absolute(x)
-    result = _lgamma_positive(where(size < INFINITY, size, 1))
+    result = _lgamma_positive(where(size < INFINITY, size, 1), precise)
 
     def reflect(result: Expr) -> tuple[Expr]:
         sine = absolute(_sin_pi(size))
         reflected = log(PI / (size * sine)) - result
-        # below the smallest normal number the product would lose digits: there log|gamma| = -log|x|
-        reflected = where(size < 1e-200, result, reflected)
+        # near 0, log|gamma| is even
+        reflected = where(size < 1e-30, result, reflected)
         return (where(x < 0, where(sine.eq(0), INFINITY, reflected), result),)
 
     (result,) = unlikely(x < 0, (result,), reflect)
@@ -108,7 +115,7 @@ def lgamma(x: Expr) -> Expr:
     return where(x.is_nan(), x, result)
 
 
-def _lgamma_positive(a: Expr) -> Expr:
+def _lgamma_positive(a: Expr, precise: bool) -> Expr:
     """y Q(y) for a = 2 + y after shifting by the recurrence, Stirling's series from 8 on."""
     middle = where(a < 8, a, 2)
     below = where(middle < 0.25, middle * (middle + 1), where(middle < 1.25, middle, 1))
@@ -121,11 +128,8 @@ def _lgamma_positive(a: Expr) -> Expr:
     polynomial_part = y * polynomial(y, COEFFICIENTS["lgamma"]["double"])
     rising = middle < 1.25
     argument = where(a >= 8, a, where(rising, below, above))
-    argument = where(argument < 1e-300, 1, argument)
-    high, low = log_pair(argument)
+    high, low = log_pair(argument) if precise else (log(argument), a.constant(0))
     near = polynomial_part + where(rising, -(high + low), high + low)
-    # for tiny arguments lgamma(a) = -log a
-    near = where(a < 1e-290, -log(a), near)
     return where(a >= 8, _stirling(a, high, low), near)
 
 
@@ -141,13 +145,13 @@ def _stirling(a: Expr, high: Expr, low: Expr) -> Expr:
 
 
 def _fraction(a: Expr) -> tuple[Expr, Expr, Expr]:
-    """For a >= 0: sin and cos of pi f, f = a - round(a), as positive-size kernels of the angle within pi/4."""
-    nearest = a.intrinsic("llvm.roundeven")
-    f = a - nearest
+    """For a >= 0 and f = a - round(a): f, sin |pi f| and cos |pi f|."""
+    f = a - a.intrinsic("llvm.roundeven")
     size = absolute(f)
     swap = size > 0.25
-    angle = where(swap, 0.5 - size, size) * PI
-    sine, cosine = kernels(angle, None)
+    turn = where(swap, 0.5 - size, size)
+    angle, low = two_product(turn, turn.constant(PI))
+    sine, cosine = kernels(angle, fma(turn, PI_LOW, low))
     sine, cosine = sine[0] + sine[1], cosine[0] + cosine[1]
     return f, where(swap, cosine, sine), where(swap, sine, cosine)
 
@@ -160,7 +164,7 @@ DIGAMMA_ROOT = (1.4616321449683622, 9.549995429965697e-17)
 
 
 @in_double
-def digamma(x: Expr) -> Expr:
+def digamma(x: Expr, precise: bool) -> Expr:
     """The derivative of lgamma; below 0 by reflection."""
     size = absolute(x)
     result = _digamma_positive(where(size.eq(0), 1, size))
@@ -168,6 +172,7 @@ def digamma(x: Expr) -> Expr:
     def reflect(result: Expr) -> tuple[Expr]:
         f, sine, cosine = _fraction(size)
         reflected = result + 1 / size + copy_sign(cosine * PI / sine, f)
+        reflected = where(size < 1e-30, 1 / size, reflected)
         return (where(x < 0, where(f.ne(0), reflected, float("nan")), result),)
 
     (result,) = unlikely(x < 0, (result,), reflect)

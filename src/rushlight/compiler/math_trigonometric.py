@@ -59,10 +59,13 @@ def _choose(q: Expr, sine: Expr, cosine: Expr, kind: str) -> Expr:
     return (result.bits() ^ sign).as_float()
 
 
-def _parts(x: Expr):
+def _parts(x: Expr, precise: bool = False):
+    """The quadrant and both kernels; `precise` keeps what rounding takes from a float's reduced argument."""
     if x.kind == "float":
         r, q = reduce_float(x)
-        return q, *kernels(r.cast("fptrunc", "float"), None)
+        high = r.cast("fptrunc", "float")
+        low = (r - high.cast("fpext", "double")).cast("fptrunc", "float") if precise else None
+        return q, *kernels(high, low)
     high, low, q = reduce(x)
     return q, *kernels(high, low)
 
@@ -80,9 +83,7 @@ def cos(x: Expr) -> Expr:
 
 def tan(x: Expr) -> Expr:
     """The quotient of the kernels, corrected by what rounding took from each."""
-    if x.kind == "float":
-        return tan(x.cast("fpext", "double")).cast("fptrunc", "float")
-    q, sine, cosine = _parts(x)
+    q, sine, cosine = _parts(x, precise=True)
     sine, cosine = quick_two_sum(*sine), quick_two_sum(*cosine)
     odd = (q & 1).ne(0)
     top, top_low = (where(odd, a, b) for a, b in zip(cosine, sine))
