@@ -22,7 +22,6 @@ from .promote import (
     broadcast_to,
     common_dtype,
     constant,
-    fits,
     float_dtype,
     is_weak,
     operand_type,
@@ -65,10 +64,9 @@ def add(a, b) -> Value:
 
 def sub(a, b) -> Value:
     """a - b; RuntimeError for bools."""
-    dtype = common_dtype(a, b)
-    if bool_ in (operand_type(a)[0], operand_type(b)[0]) and (dtype is bool_ or _bool_tensor(a) or _bool_tensor(b)):
-        fail("sub", "subtraction, the `-` operator, with a bool tensor is not supported; use `^` or `logical_not`")
-    return _arithmetic("sub", (a, b), dtype)
+    if bool_ in (operand_type(a)[0], operand_type(b)[0]):
+        fail("sub", "subtraction, the `-` operator, with a bool is not supported; use `^`, `~` or `logical_not`")
+    return _arithmetic("sub", (a, b), common_dtype(a, b))
 
 
 def _bool_tensor(x) -> bool:
@@ -192,29 +190,15 @@ def logical_not(x) -> Value:
     return _apply("bit_not", (truth(x),), bool_)
 
 
-_BEYOND = {"eq": (False, False), "ne": (True, True), "lt": (True, False), "le": (True, False)}
-_BEYOND |= {"gt": (False, True), "ge": (False, True)}
-_MIRROR = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-
-
 def _comparison(name: str):
     def function(a, b) -> Value:
-        if type(a) is not Value and type(b) is Value:
-            return _compare(_MIRROR[name], b, a)
-        return _compare(name, a, b)
+        dtype = common_dtype(a, b)
+        if dtype.is_complex and name not in ("eq", "ne"):
+            fail(name, f"complex numbers have no order, got {a} and {b}")
+        return _apply(name, (a, b), dtype)
 
     function.__name__ = name
     return function
-
-
-def _compare(name: str, a, b) -> Value:
-    dtype = common_dtype(a, b)
-    if dtype.is_complex and name not in ("eq", "ne"):
-        fail(name, f"complex numbers have no order, got {a} and {b}")
-    if type(b) is int and not fits(b, dtype):
-        # no number of this type reaches b: the answer is the same everywhere
-        return constant(_BEYOND[name][b < 0], a.shape, bool_)
-    return _apply(name, (a, b), dtype)
 
 
 eq, ne, lt, le, gt, ge = map(_comparison, ("eq", "ne", "lt", "le", "gt", "ge"))

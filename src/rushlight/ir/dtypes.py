@@ -140,3 +140,51 @@ def can_cast(source: DType, target: DType) -> bool:
     if target.kind == "u" and source.kind == "i":
         return True
     return category(source) <= category(target)
+
+
+class finfo:
+    """Limits of a floating point type (of the parts, for a complex one); of the default type if none is given.
+
+    `bits`, `eps` (1 + eps is the next number after 1), `max`, `min` (= -max), `tiny` = `smallest_normal`,
+    `smallest_subnormal`, `resolution` (10**-digits), `dtype` (a name).
+    """
+
+    __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "smallest_subnormal", "tiny")
+
+    def __init__(self, dtype: DType | None = None):
+        dtype = default if dtype is None else dtype
+        if not isinstance(dtype, DType) or dtype.kind not in "fc":
+            raise TypeError("rushlight.finfo() requires a floating point input type; use rushlight.iinfo for integers")
+        real = dtype.to_real()
+        digits, exponent, decimals = _FLOAT_FORMATS[real]
+        self.bits, self.dtype, self.eps = 8 * real.itemsize, real.name, 2.0 ** (1 - digits)
+        self.max = (2.0 - 2.0 ** (1 - digits)) * 2.0**exponent
+        self.min = -self.max
+        self.tiny = self.smallest_normal = 2.0 ** (1 - exponent)
+        self.smallest_subnormal = 2.0 ** (2 - exponent - digits)
+        self.resolution = float(f"1e-{decimals}")
+
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        parts = ", ".join(f"{name}={getattr(self, name):g}" for name in names)
+        return f"finfo({parts}, dtype={self.dtype})"
+
+
+class iinfo:
+    """Limits of an integer type: `bits`, `min`, `max`, `dtype` (a name)."""
+
+    __slots__ = ("bits", "dtype", "max", "min")
+
+    def __init__(self, dtype: DType):
+        if not isinstance(dtype, DType) or dtype.kind not in "ui":
+            raise TypeError("rushlight.iinfo() requires an integer input type; use rushlight.finfo for floating point")
+        self.bits, self.dtype = 8 * dtype.itemsize, dtype.name
+        self.max = 2 ** (self.bits - (dtype.kind == "i")) - 1
+        self.min = -self.max - 1 if dtype.kind == "i" else 0
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+# significant bits, greatest exponent, decimal digits that always survive
+_FLOAT_FORMATS = {float16: (11, 15, 3), bfloat16: (8, 127, 2), float32: (24, 127, 6), float64: (53, 1023, 15)}

@@ -157,7 +157,8 @@ def cast(x, dtype):
 
 def round_to_bfloat16(x):
     """A float32 array whose numbers are rounded to bfloat16, to nearest even."""
+    shape = np.shape(x)  # NumPy would give a 0-d array one dimension below
     x = np.ascontiguousarray(x, "float32")
     bits = x.view("uint32")
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype("uint32").view("float32")
-    return np.where(np.isnan(x), x, rounded).astype("float32").reshape(x.shape)
+    return np.where(np.isnan(x), x, rounded).reshape(shape)

@@ -76,10 +76,6 @@ def wrap_integer(number: int, dtype: DType) -> int:
     return number - (1 << bits) if dtype.kind == "i" and number >> (bits - 1) else number
 
 
-def fits(number: int, dtype: DType) -> bool:
-    return dtype.kind not in "ui" or wrap_integer(number, dtype) == number
-
-
 def as_dtype(x, dtype: DType) -> Value:
     """x (a Value or a number) in the given type."""
     if type(x) is not Value:

@@ -143,9 +143,7 @@ def slice(x: Value, starts, sizes, steps=None) -> Value:
     """`sizes` elements from `starts`, `steps` apart, in every dimension."""
     starts, sizes = tuple(starts), tuple(sizes)
     steps = (1,) * x.ndim if steps is None else tuple(steps)
-    whole = builtins.all(type(a) is int and a == 0 for a in starts) and builtins.all(
-        a is b for a, b in zip(sizes, x.shape)
-    )
+    whole = builtins.all(type(a) is int and a == 0 for a in starts) and builtins.all(map(known_equal, sizes, x.shape))
     if whole and builtins.all(type(a) is int and a == 1 for a in steps):
         return x
     return PRIMITIVES["slice"](x, starts=starts, sizes=sizes, steps=steps)
