@@ -1,13 +1,31 @@
-"""Matrix products: `dot` brought to the form that a kernel computes, and the choice of the kernel."""
+"""Matrix products: which kernel computes a `dot`.
+
+- `gemm_rows`: at most `FEW` vectors with rows contiguous along k (linear layers at small batch, matrix times vector);
+- `gemm_columns`: one vector with rows contiguous along n;
+- `gemm`: everything else, by register tiles.
+
+Small results of long sums are split along k, into a batch of pieces that `gemm_pieces` adds up.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..ir.sizes import Sym, contiguous_strides, product
-from . import gemm
+from ..ir.dtypes import float32
+from ..ir.sizes import product
+from . import gemm, gemm_columns, gemm_rows
 from .dot_copy import copy
+from .dot_shape import Product, contiguous, expand, is_number
+from .gemm_batch import batch_params
+from .gemm_element import is_half, sum_type
+from .gemm_pieces import Pieces, pieces_kernel
 from .templates import Array, template
+from .text import scalar_bytes
+
+FEW = 16  # vectors: beyond, packing pays
+SHORT = 32  # steps along k: below, adding up lanes would take longer than the sums themselves
+CHUNK = 4096  # steps along k of a piece of a split sum
+SHARE = 2**19  # multiplications that are worth a thread
 
 
 @dataclass(slots=True)
@@ -23,177 +41,141 @@ class Epilogue:
     relu: bool = False
 
 
-@dataclass(slots=True)
-class Product:
-    """C[*batch, m, n] = A[*batch, m, k] B[*batch, k, n]; strides are (*batch, first, second), in elements.
-
-    `bias` has C's shape, with strides of 0 where it is expanded.
-    """
-
-    a: Array
-    b: Array
-    c: Array
-    bias: Array | None
-    relu: bool
-
-    @property
-    def sizes(self) -> tuple:
-        """m, n, k"""
-        return self.c.shape[-2], self.c.shape[-1], self.a.shape[-1]
-
-    @property
-    def arrays(self) -> list[Array]:
-        return [self.a, self.b, self.c] + ([self.bias] if self.bias else [])
-
-    def transposed(self) -> Product:
-        """The same product as C^T = B^T A^T."""
-        a, b, c, *bias = map(_transpose, self.arrays)
-        return Product(b, a, c, bias[0] if bias else None, self.relu)
-
-
 @template("dot")
 def lower_dot(context, node, operands, results, epilogue: Epilogue | None = None) -> None:
     """`dot(a, b)`: [*B, M, K] × [*B, K, N] → [*B, M, N], any strides, with an epilogue when fused."""
     (a, b), c = operands, results[0]
-    if any(_is(size, 0) for size in c.shape):
+    if any(is_number(size, 0) for size in c.shape):
         return
     epilogue = epilogue or Epilogue()
-    bias = _expand(epilogue.bias, c.shape) if epilogue.bias else None
-    p = _merge_batch(Product(a, b, c, bias, epilogue.relu))
-    if _contiguous(p.c, -1):
-        lower_product(context, p)
-    elif _contiguous(p.c, -2):
-        lower_product(context, p.transposed())
+    bias = expand(epilogue.bias, c.shape) if epilogue.bias else None
+    p = Product(a, b, c, bias, epilogue.relu).merged()
+    if _long(p):
+        _lower_split(context, p)
+    else:
+        _lower_whole(context, p)
+
+
+def _lower_whole(context, p: Product) -> None:
+    if p.a.dtype.kind == "f":
+        for q in (p, p.transposed()):
+            if is_number(q.m, 1) and contiguous(q.b, -1):
+                return _lower_columns(context, q)
+            if contiguous(q.b, -2) and q.m <= FEW and q.k >= SHORT:
+                return _lower_rows(context, q)
+    if contiguous(p.c, -1):
+        _lower_gemm(context, p)
+    elif contiguous(p.c, -2):
+        _lower_gemm(context, p.transposed())
     else:
         whole = context.temp(p.c.shape, p.c.dtype)
-        lower_product(context, replace(p, c=whole))
+        _lower_gemm(context, replace(p, c=whole))
         copy(context, whole, p.c)
 
 
-def lower_product(context, p: Product) -> None:
-    """Launch the kernels of a product whose result has contiguous rows."""
-    if p.bias and not (_contiguous(p.bias, -1) or _is(p.bias.strides[-1], 0)):
-        p = replace(p, bias=_densify(context, p.bias))
-    lower_gemm(context, p)
+# -- long sums --------------------------------------------------------------------------------------
+def _long(p: Product) -> bool:
+    """Whether threads would lack work without splitting the sum."""
+    return not p.batch and p.k >= 2 * CHUNK and p.m * p.n <= CHUNK * 4
 
 
-def lower_gemm(context, p: Product) -> None:
-    m, n, k = p.sizes
-    structure = _structure(p)
-    size, parts = p.c.dtype.itemsize, structure.parts
-    bias_row = p.bias.strides[-2] * size if p.bias else 0
-    a, b = ((x.strides[-2] * size, x.strides[-1] * size) for x in (p.a, p.b))
-    params = [m, n * parts, k, *a, *b, p.c.strides[-2] * size, bias_row, 0]
-    for d in range(structure.batch):
-        strides = [x.strides[d] * size for x in p.arrays] + [0] * (not p.bias)
-        params += [p.c.shape[d], *strides]
-    columns = structure.tile.columns
-    panels, units = (n * parts + columns - 1) // columns, (m + gemm.UNIT - 1) // gemm.UNIT
-    # a share should pay for its start, and pack a panel for a fair number of rows
-    grain = units // ((units + 4) // 5) + 2**19 // (columns * gemm.UNIT * k * parts + 1)
-    tasks = product(p.c.shape[:-2]) * panels * units
-    kernel = gemm.gemm_kernel(structure)
-    context.launch(kernel, p.arrays, params, tasks, grain, structure.scratch(m, k))
+def _lower_split(context, p: Product) -> None:
+    pieces = (p.k + CHUNK - 1) // CHUNK
+    dtype = float32 if is_half(p.c.dtype) else p.c.dtype
+    sums = context.temp((pieces, p.m, p.n), dtype)
+    a, b = _in_pieces(p.a, pieces, -1), _in_pieces(p.b, pieces, -2)
+    _lower_whole(context, Product(a, b, sums, None, False, p.k))
+    size, parts = p.c.dtype.itemsize, 2 if p.c.dtype.is_complex else 1
+    params = [pieces, p.m, p.n * parts]
+    for array in (p.c, p.bias):
+        params += [s * size for s in array.strides] if array else [0, 0]
+    kernel = pieces_kernel(Pieces(p.c.dtype, p.bias is not None, p.relu))
+    context.launch(kernel, [sums, *p.arrays[2:]], params, p.m, 1 + SHARE // (4 * p.n * pieces))
 
 
-def _structure(p: Product) -> gemm.Gemm:
-    dtype = p.c.dtype
+def _in_pieces(array: Array, pieces, dim: int) -> Array:
+    """The dimension that is summed over, cut into pieces that form a batch."""
+    shape, strides = list(array.shape), array.strides
+    shape[dim] = CHUNK
+    return replace(array, shape=(pieces, *shape), strides=(CHUNK * strides[dim], *strides))
+
+
+# -- launches ---------------------------------------------------------------------------------------
+def _lower_gemm(context, p: Product) -> None:
+    """By register tiles; C must have contiguous rows."""
     bias = None
     if p.bias:
-        bias = "row" if _contiguous(p.bias, -1) else "column"
-    return gemm.Gemm(dtype, _form_of_a(p.a), _form_of_b(p.b), bias, p.relu, len(p.c.shape) - 2)
+        if not contiguous(p.bias, -1) and not is_number(p.bias.strides[-1], 0):
+            p = replace(p, bias=_densify(context, p.bias))
+        bias = "row" if contiguous(p.bias, -1) else "column"
+    dtype, result = p.a.dtype, p.c.dtype
+    structure = gemm.Gemm(
+        dtype, result, _form_of_a(p.a), _form_of_b(p.b), bias, p.relu, len(p.batch), p.total is not None
+    )
+    a_row, a_step, b_step, b_column = (s * dtype.itemsize for s in (*p.a.strides[-2:], *p.b.strides[-2:]))
+    parts, columns = structure.parts, structure.tile.columns
+    bias_row = p.bias.strides[-2] * result.itemsize if p.bias else 0
+    params = [p.m, p.n * parts, p.k if p.total is None else p.total, a_row, a_step, b_step, b_column]
+    params += [p.c.strides[-2] * result.itemsize, bias_row, p.k, *_batch_params(p)]
+    panels, units = (p.n * parts + columns - 1) // columns, (p.m + gemm.UNIT - 1) // gemm.UNIT
+    # a share should pay for its start, and pack a panel for a fair number of rows
+    grain = units // ((units + 4) // 5) + SHARE // (columns * gemm.UNIT * p.k * parts + 1)
+    range, scratch = product(p.batch) * panels * units, structure.scratch(p.m, p.k)
+    context.launch(gemm.gemm_kernel(structure), p.arrays, params, range, grain, scratch)
 
 
 def _form_of_a(a: Array) -> str:
-    if _contiguous(a, -1):
-        return "rows" if gemm.is_half(a.dtype) else "direct"
-    return "columns" if _contiguous(a, -2) and not a.dtype.is_complex else "strided"
+    if contiguous(a, -1):
+        return "rows" if is_half(a.dtype) else "direct"
+    return "columns" if contiguous(a, -2) and not a.dtype.is_complex else "strided"
 
 
 def _form_of_b(b: Array) -> str:
-    if _contiguous(b, -1):
+    if contiguous(b, -1):
         return "rows"
-    return "columns" if _contiguous(b, -2) else "strided"
+    return "columns" if contiguous(b, -2) else "strided"
 
 
-# -- shapes and strides -----------------------------------------------------------------------------
-def _is(size, number: int) -> bool:
-    """Whether a size is this very number, without recording a guard: symbols are never 0 or 1."""
-    return type(size) is int and size == number
+def _lower_rows(context, p: Product) -> None:
+    """A holds the few vectors, the columns of B are contiguous."""
+    few = 1 if is_number(p.m, 1) else 2 if p.m <= 2 else 4
+    packed = is_half(p.a.dtype) or not contiguous(p.a, -1)
+    structure = gemm_rows.RowProduct(
+        p.a.dtype, p.c.dtype, few, packed, p.bias is not None, p.relu, len(p.batch), p.total is not None
+    )
+    size, to = p.a.dtype.itemsize, p.c.dtype.itemsize
+    params = [p.m, p.n, p.k if p.total is None else p.total, p.a.strides[-2] * size, p.a.strides[-1] * size]
+    params += [p.b.strides[-1] * size, p.c.strides[-2] * to, p.c.strides[-1] * to]
+    params += [s * to for s in p.bias.strides[-2:]] if p.bias else [0, 0]
+    range = product(p.batch) * ((p.n + gemm_rows.BLOCK - 1) // gemm_rows.BLOCK)
+    grain = 1 + SHARE // (4 * gemm_rows.BLOCK * p.m * p.k)
+    scratch = p.m * p.k * scalar_bytes(sum_type(p.a.dtype)) if packed else 0
+    context.launch(gemm_rows.row_kernel(structure), p.arrays, [*params, p.k, *_batch_params(p)], range, grain, scratch)
 
 
-def _same(x, y) -> bool:
-    """Whether two sizes are equal for every value of their symbols."""
-    if type(x) is Sym and type(y) is Sym:
-        return x.key() == y.key()
-    return type(x) is type(y) and x == y
+def _lower_columns(context, p: Product) -> None:
+    """A is one vector, the rows of B are contiguous."""
+    structure = gemm_columns.ColumnProduct(
+        p.a.dtype, p.c.dtype, p.bias is not None, p.relu, len(p.batch), p.total is not None
+    )
+    size, to = p.a.dtype.itemsize, p.c.dtype.itemsize
+    params = [p.n, p.k if p.total is None else p.total, p.a.strides[-1] * size, p.b.strides[-2] * size]
+    params += [p.c.strides[-1] * to, p.bias.strides[-1] * to if p.bias else 0, p.k, *_batch_params(p)]
+    range = product(p.batch) * ((p.n + gemm_columns.UNIT - 1) // gemm_columns.UNIT)
+    grain = 1 + SHARE // (4 * gemm_columns.UNIT * p.k + 1)
+    context.launch(gemm_columns.column_kernel(structure), p.arrays, params, range, grain, structure.scratch)
 
 
-def _contiguous(array: Array, dim: int) -> bool:
-    return _is(array.shape[dim], 1) or array.strides[dim] == 1
-
-
-def _transpose(array: Array) -> Array:
-    *batch, rows, columns = range(len(array.shape))
-    dims = (*batch, columns, rows)
-    shape, strides = (tuple(x[d] for d in dims) for x in (array.shape, array.strides))
-    return replace(array, shape=shape, strides=strides)
-
-
-def _expand(bias: Array, shape: tuple) -> Array:
-    """The bias as an array of C's shape."""
-    missing = len(shape) - len(bias.shape)
-    strides = [0] * missing
-    for own, wanted, stride in zip(bias.shape, shape[missing:], bias.strides):
-        strides.append(0 if _is(own, 1) and not _is(wanted, 1) else stride)
-    return replace(bias, shape=tuple(shape), strides=tuple(strides))
+def _batch_params(p: Product) -> list:
+    arrays = dict(zip(("a", "b", "c", "bias"), p.arrays))
+    strides = {name: array.strides for name, array in arrays.items()}
+    return batch_params(p.batch, strides, {name: array.dtype.itemsize for name, array in arrays.items()})
 
 
 def _densify(context, bias: Array) -> Array:
     """A copy of the bias with contiguous rows; expanded dimensions stay expanded."""
-    shape = tuple(1 if _is(stride, 0) else size for size, stride in zip(bias.shape, bias.strides))
+    shape = tuple(1 if is_number(stride, 0) else size for size, stride in zip(bias.shape, bias.strides))
     dense = context.temp(shape, bias.dtype)
     copy(context, replace(bias, shape=shape), dense)
-    strides = tuple(0 if _is(old, 0) else new for old, new in zip(bias.strides, dense.strides))
+    strides = tuple(0 if is_number(old, 0) else new for old, new in zip(bias.strides, dense.strides))
     return replace(dense, shape=bias.shape, strides=strides)
-
-
-def _merge_batch(p: Product) -> Product:
-    """Drop batch dimensions of size 1, join neighbours that are one dimension in memory, fold them into m or n."""
-    keep = [d for d, size in enumerate(p.c.shape[:-2]) if not _is(size, 1)]
-    p = _map_arrays(p, lambda array: _pick(array, keep))
-    d = len(p.c.shape) - 4
-    while d >= 0:
-        if all(_joins(array, d, d + 1) for array in p.arrays):
-            p = _map_arrays(p, lambda array: _join(array, d))
-        d -= 1
-    return _fold_batch(p)
-
-
-def _fold_batch(p: Product) -> Product:
-    """One product instead of a batch when all share B: the rows of all matrices follow each other."""
-    if len(p.c.shape) == 3 and _is(p.b.strides[0], 0):
-        if all(_joins(array, 0, 1) for array in p.arrays if array is not p.b):
-            b = _pick(p.b, [])
-            p = _map_arrays(p, lambda array: b if array is p.b else _join(array, 0))
-    return p
-
-
-def _map_arrays(p: Product, change) -> Product:
-    a, b, c, *bias = (change(array) for array in p.arrays)
-    return Product(a, b, c, bias[0] if bias else None, p.relu)
-
-
-def _pick(array: Array, batch: list[int]) -> Array:
-    shape, strides = ((*(x[d] for d in batch), *x[-2:]) for x in (array.shape, array.strides))
-    return replace(array, shape=shape, strides=strides)
-
-
-def _joins(array: Array, outer: int, inner: int) -> bool:
-    return _same(array.strides[outer], array.shape[inner] * array.strides[inner])
-
-
-def _join(array: Array, d: int) -> Array:
-    """Dimensions d and d + 1 as one."""
-    shape = (*array.shape[:d], array.shape[d] * array.shape[d + 1], *array.shape[d + 2 :])
-    return replace(array, shape=shape, strides=(*array.strides[:d], *array.strides[d + 1 :]))

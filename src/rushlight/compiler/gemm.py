@@ -15,24 +15,25 @@ import functools
 from dataclasses import dataclass
 
 from ..ir.dtypes import DType
+from .gemm_batch import batch_addresses, piece_of_sum
 from .gemm_element import is_half, memory_type
-from .gemm_pack import emit_pack_a, emit_pack_b, i64
+from .gemm_pack import GAP, GROUP, emit_pack_a, emit_pack_b, i64
 from .gemm_tile import FIRST, LAST, Tile, emit_tile, tile_shape
 from .kernel import Kernel
 from .target import host
 from .text import Module, V, scalar_bytes
 
 UNIT = 24  # rows of a task
-GROUP = 48  # rows of A packed at a time
 DEPTH = 256  # steps along k of a packed panel
 PARAMETERS = ("m", "n", "k", "a_row", "a_step", "b_step", "b_column", "c_row", "bias_row", "chunk")
-BATCH_PARAMETERS = ("size", "a", "b", "c", "bias")
 
 
 @dataclass(frozen=True)
 class Gemm:
     """The structure of a blocked product: everything its text depends on besides the target.
 
+    dtype  element type of a and b
+    result element type of c: float32 for unfinished sums of half types, else the same
     a      "direct" (rows contiguous along k), "rows" (the same, but to be widened), "columns" (contiguous along m) or
            "strided"
     b      "rows" (contiguous along n), "columns" (contiguous along k) or "strided"
@@ -42,6 +43,7 @@ class Gemm:
     """
 
     dtype: DType
+    result: DType
     a: str
     b: str
     bias: str | None = None
@@ -52,7 +54,7 @@ class Gemm:
     @property
     def tile(self) -> Tile:
         rows, vectors = tile_shape()
-        dtype = self.dtype.to_real()
+        dtype = self.result.to_real()
         return Tile(dtype, rows, 2 if dtype.kind in "iu" else vectors, self.bias, self.relu)
 
     @property
@@ -81,21 +83,23 @@ class Gemm:
 
     @property
     def packed_a_bytes(self) -> int:
-        """One group of rows; a whole vector may be written behind its end."""
-        return 0 if self.a == "direct" else (GROUP + 6) * DEPTH * self.parts * self.size + 64
+        """One group of rows."""
+        return 0 if self.a == "direct" else GROUP * (DEPTH + GAP) * self.parts * self.size
 
     def scratch(self, m, k):
         """Bytes of scratch memory for m rows; unfinished sums of half types are kept there too."""
         sums = 0
-        if is_half(self.dtype) and k > DEPTH:
+        if is_half(self.result) and k > DEPTH:
             sums = m * (self.panels * self.tile.columns * self.size)
         return self.packed_b_bytes + self.packed_a_bytes + sums
 
 
 @functools.cache
 def gemm_kernel(structure: Gemm) -> Kernel:
-    """The kernel of a structure: buffers a, b, c[, bias], scratch; parameters `PARAMETERS`, then `BATCH_PARAMETERS`
-    of each batch dimension. Sizes in elements (m and n of C in real numbers), strides in bytes."""
+    """The kernel of a structure: buffers a, b, c[, bias], scratch; parameters `PARAMETERS`, then those of the batch.
+
+    n counts real numbers, m and k elements; strides are in bytes.
+    """
     module = Module()
     writer = _Writer(module, structure)
     writer.emit()
@@ -158,16 +162,8 @@ class _Writer:
     def _batch(self, index: V) -> dict[str, V]:
         """The matrices of one batch index, and the length of their sum."""
         f, s = self.f, self.structure
-        at = dict(self.base)
-        at["k"] = self.p["k"]
-        for d in reversed(range(s.batch)):
-            number = {name: f.param(len(PARAMETERS) + d * 5 + i) for i, name in enumerate(BATCH_PARAMETERS)}
-            place = f.binary("srem", index, number["size"]) if d else index
-            index = f.binary("sdiv", index, number["size"]) if d else index
-            for name in self.base:
-                at[name] = f.offset(at[name], f.mul(place, number[name]))
-            if s.split and d == s.batch - 1:
-                at["k"] = f.minimum(self.p["chunk"], f.sub(self.p["k"], f.mul(place, self.p["chunk"])))
+        at, place = batch_addresses(f, len(PARAMETERS), s.batch, index, self.base)
+        at["k"] = piece_of_sum(f, self.p["k"], self.p["chunk"], s.split, place)
         return at
 
     def _rectangle(self, at: dict[str, V], begin: V, rows: V, panel: V, panels: V) -> None:
@@ -268,11 +264,11 @@ class _Writer:
         if s.a == "direct":
             step = one if s.parts == 2 else self.p["a_step"]
             return [f.offset(a, f.mul(begin, self.p["a_row"])), self.p["a_row"], step]
-        length = f.mul(self.depth, i64(s.parts * s.size))
-        start = f.offset(a, f.mul(begin, length))
         if s.a == "columns":
-            return [start, one, i64(self.tile.rows * s.size)]
-        return [start, length, one]
+            length = f.mul(f.add(self.depth, i64(GAP)), one)
+            return [f.offset(a, f.mul(begin, length)), one, i64(self.tile.rows * s.size)]
+        length = f.mul(self.depth, i64(s.parts * s.size))
+        return [f.offset(a, f.mul(begin, length)), length, one]
 
     def _call_tile(self, is_high: V, a: list[V], row: V, rows: V, panel: V) -> None:
         f, s, p, tile = self.f, self.structure, self.p, self.tile
@@ -287,7 +283,7 @@ class _Writer:
         column = f.mul(panel, i64(tile.columns))
         c = self._place(self.at["c"], row, p["c_row"], column)
         sums, sums_row = c, p["c_row"]
-        if is_half(s.dtype):
+        if is_half(s.result):
             sums_row = i64(s.panels * tile.columns * s.size)
             sums = f.at(f.offset(self.sums, f.mul(row, sums_row)), tile.type, column)
         bias, bias_row = V("null", "ptr"), i64(0)

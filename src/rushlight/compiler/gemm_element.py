@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.dtypes import DType
 from .target import host
-from .text import Function, V, scalar_bytes, vector
+from .text import Function, V, element, is_float, lanes, scalar_bytes, vector
 
 _MEMORY = {"uint8": "i8", "float16": "i16", "bfloat16": "i16", "float32": "float", "float64": "double"}
 _MEMORY |= {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)} | {"complex64": "float", "complex128": "double"}
@@ -54,6 +54,19 @@ def store_lanes(f: Function, value: V, pointer: V, dtype: DType, lanes: int, cou
         _store_each(f, value, pointer, count)
 
 
+def finish(f: Function, total: V, bias: V | None, dtype: DType, relu: bool) -> V:
+    """relu(total + bias) for a scalar or vector of sums; `bias` points to as many elements of `dtype`."""
+    if bias is not None:
+        total = f.add(total, load_lanes(f, bias, dtype, lanes(total.type)))
+    return rectify(f, total) if relu else total
+
+
+def rectify(f: Function, value: V) -> V:
+    """Negative numbers become zero; comparing for "below zero" lets NaN pass."""
+    zero = f.const(0, value.type)
+    return f.select(f.compare("olt" if is_float(value.type) else "slt", value, zero), zero, value)
+
+
 def has_masks(type: str) -> bool:
     """Whether the processor loads and stores some lanes of a vector in one instruction."""
     width = host().vector_bytes
@@ -69,7 +82,7 @@ def lane_mask(f: Function, count: V, lanes: int) -> V:
 
 def _load_each(f: Function, pointer: V, type: str, count: V) -> V:
     buffer = f.variable(type, V("zeroinitializer", type))
-    kind = type[1:-1].split(" x ")[1]
+    kind = element(type)
     with f.loop(0, count) as i:
         f.store(f.load(f.at(pointer, kind, i), kind), f.at(buffer, kind, i))
     return f.load(buffer, type)
@@ -77,6 +90,6 @@ def _load_each(f: Function, pointer: V, type: str, count: V) -> V:
 
 def _store_each(f: Function, value: V, pointer: V, count: V) -> None:
     buffer = f.variable(value.type, value)
-    kind = value.type[1:-1].split(" x ")[1]
+    kind = element(value.type)
     with f.loop(0, count) as i:
         f.store(f.load(f.at(buffer, kind, i), kind), f.at(pointer, kind, i))

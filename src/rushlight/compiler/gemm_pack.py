@@ -14,6 +14,9 @@ from .gemm_element import is_half, load_lanes, memory_type, sum_type
 from .gemm_tile import Tile
 from .text import Function, Module, V, lanes, scalar_bytes, vector
 
+GROUP = 48  # rows of A packed at a time: whole tiles of 4 and of 6
+GAP = 2  # unused steps behind each interleaved tile of A: whole vectors are written over its end
+
 
 def i64(number: int) -> V:
     return V(str(number), "i64")
@@ -181,20 +184,34 @@ def interleaved_lanes(tile: Tile) -> int:
 
 
 def _interleave_tiles(f: Function, tile: Tile, dtype: DType) -> None:
+    """Move whole vectors that overlap the next k, which is written after them."""
     source, _, step, rows, available, depth, target = f.args
-    n = interleaved_lanes(tile)
-    with f.loop(0, rows, tile.rows) as i:
-        base, out = f.at(source, memory_type(dtype), i), f.at(target, tile.type, f.mul(i, depth))
-        # whole vectors overlap the next k, which is written after; at the edge of A nothing lies behind to be read
-        with f.branch(f.compare("sle", f.add(i, i64(n)), available)) as otherwise:
-            with f.loop(0, depth) as k:
-                value = load_lanes(f, f.offset(base, f.mul(k, step)), dtype, n)
-                f.store(value, f.at(out, tile.type, f.mul(k, i64(tile.rows))))
-            otherwise()
-            count = f.minimum(f.sub(available, i), i64(tile.rows))
-            with f.loop(0, depth) as k, f.loop(0, count) as r:
-                value = load_lanes(f, f.at(f.offset(base, f.mul(k, step)), memory_type(dtype), r), dtype, 1)
-                f.store(value, f.at(out, tile.type, f.add(f.mul(k, i64(tile.rows)), r)))
+    n, height = interleaved_lanes(tile), tile.rows
+    distance = f.add(depth, i64(GAP))
+    with f.branch(f.compare("eq", rows, i64(GROUP))) as otherwise:
+        # all tiles of one k before the next: every cache line of A is met once, however far apart the ks are
+        with f.loop(0, depth) as k:
+            base = f.offset(source, f.mul(k, step))
+            for i in range(0, GROUP, height):
+                # the last vector ends with the group, for nothing may lie behind it
+                shift = max(0, i + n - GROUP)
+                value = load_lanes(f, f.at(base, memory_type(dtype), i - shift), dtype, n)
+                if shift:
+                    value = f.shuffle(value, value, [*range(shift, n), *range(shift)])
+                place = f.add(f.mul(distance, i64(i)), f.mul(k, i64(height)))
+                f.store(value, f.at(target, tile.type, place))
+        otherwise()
+        with f.loop(0, rows, height) as i:
+            base, out = f.at(source, memory_type(dtype), i), f.at(target, tile.type, f.mul(i, distance))
+            with f.branch(f.compare("sle", f.add(i, i64(n)), available)) as at_edge:
+                with f.loop(0, depth) as k:
+                    value = load_lanes(f, f.offset(base, f.mul(k, step)), dtype, n)
+                    f.store(value, f.at(out, tile.type, f.mul(k, i64(height))))
+                at_edge()
+                count = f.minimum(f.sub(available, i), i64(height))
+                with f.loop(0, depth) as k, f.loop(0, count) as r:
+                    value = load_lanes(f, f.at(f.offset(base, f.mul(k, step)), memory_type(dtype), r), dtype, 1)
+                    f.store(value, f.at(out, tile.type, f.add(f.mul(k, i64(height)), r)))
 
 
 def _copy_rows(f: Function, tile: Tile, dtype: DType, form: str) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir.dtypes import DType, float32
-from .gemm_element import is_half, load_lanes, memory_type, store_lanes, sum_type
+from .gemm_element import is_half, load_lanes, memory_type, rectify, store_lanes, sum_type
 from .target import host
-from .text import Function, Module, V, is_float, scalar_bytes, vector
+from .text import Function, Module, V, scalar_bytes, vector
 
 FIRST, LAST = 1, 2  # flags of a micro kernel call: the first and the last piece of the sum over k
 ARGUMENTS = (
@@ -183,13 +183,8 @@ class _TileWriter:
         store_lanes(self.f, value, pointer, self.sum_dtype, self.tile.lanes, count)
 
     def _relu(self) -> None:
-        f = self.f
-        zero = f.const(0, self.wide)
         for variable in (variable for row in self.sums for variable in row):
-            value = f.load(variable, self.wide)
-            # compare for "below zero" so that NaN passes through
-            below = f.compare("olt" if is_float(self.wide) else "slt", value, zero)
-            f.store(f.select(below, zero, value), variable)
+            self.f.store(rectify(self.f, self.f.load(variable, self.wide)), variable)
 
     def _address(self, matrix: str, type: str, r: int, v: int) -> V:
         row = self.f.offset(self.args[matrix], self.f.mul(V(str(r), "i64"), self.args[matrix + "_row"]))
