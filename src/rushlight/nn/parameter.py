@@ -1,0 +1,114 @@
+"""Parameters and buffers: the tensors that a module registers when they are assigned to it."""
+
+from __future__ import annotations
+
+from .. import ops
+from ..core import Tensor
+
+
+class Parameter(Tensor):
+    """A tensor that belongs to the parameters of the module it is assigned to.
+
+    Shares memory with `data` and requires gradients unless told otherwise, also when it is created
+    under `no_grad`. Without `data` it is an empty float tensor of shape (0,).
+    """
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if data is None:
+            data = ops.empty(0)
+        if not isinstance(data, Tensor):
+            raise TypeError(f"{cls.__name__}: data must be a Tensor, not {type(data).__name__}")
+        return Tensor._make_subclass(cls, data, requires_grad)
+
+    def __deepcopy__(self, memo: dict) -> Parameter:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: int):
+        return _rebuild_parameter, (type(self), self.data, self.requires_grad)
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+def _rebuild_parameter(cls: type, data: Tensor, requires_grad: bool) -> Parameter:
+    return cls(data, requires_grad)
+
+
+class Buffer(Tensor):
+    """A tensor that belongs to the buffers of the module it is assigned to.
+
+    Shares memory with `data` and requires no gradient. With `persistent=False` it is left out of
+    the module's `state_dict`.
+    """
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
+        buffer = Tensor._make_subclass(cls, ops.empty(0) if data is None else data, False)
+        buffer.persistent = persistent
+        return buffer
+
+    def __deepcopy__(self, memo: dict) -> Buffer:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), persistent=self.persistent)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: int):
+        return _rebuild_buffer, (type(self), self.data, self.persistent)
+
+
+def _rebuild_buffer(cls: type, data: Tensor, persistent: bool) -> Buffer:
+    return cls(data, persistent=persistent)
+
+
+class UninitializedParameter(Parameter):
+    """A parameter whose shape a lazy module learns from its first input; see `materialize`."""
+
+    def __new__(cls, requires_grad: bool = True, device=None, dtype=None) -> UninitializedParameter:
+        return Tensor._make_subclass(cls, ops.empty(0, device=device, dtype=dtype), requires_grad)
+
+    def materialize(self, shape: tuple[int, ...], device=None, dtype=None) -> None:
+        """Becomes a plain `Parameter` of `shape` with undefined values."""
+        self.data = ops.empty(shape, device=device or self.device, dtype=dtype or self.dtype)
+        self.__class__ = Parameter
+
+    def __deepcopy__(self, memo: dict) -> UninitializedParameter:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: int):
+        return UninitializedParameter, (self.requires_grad, self.device, self.dtype)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class UninitializedBuffer(Buffer):
+    """A buffer whose shape a lazy module learns from its first input."""
+
+    def __new__(cls, requires_grad: bool = False, device=None, dtype=None, persistent: bool = True):
+        buffer = Tensor._make_subclass(cls, ops.empty(0, device=device, dtype=dtype), requires_grad)
+        buffer.persistent = persistent
+        return buffer
+
+    def materialize(self, shape: tuple[int, ...], device=None, dtype=None) -> None:
+        """Becomes a plain `Buffer` of `shape` with undefined values."""
+        self.data = ops.empty(shape, device=device or self.device, dtype=dtype or self.dtype)
+        self.__class__ = Buffer
+
+    def __deepcopy__(self, memo: dict) -> UninitializedBuffer:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(False, self.device, self.dtype, self.persistent)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: int):
+        return UninitializedBuffer, (False, self.device, self.dtype, self.persistent)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+def is_lazy(parameter: object) -> bool:
+    """Whether a parameter or buffer still waits for its shape."""
+    return isinstance(parameter, (UninitializedParameter, UninitializedBuffer))
