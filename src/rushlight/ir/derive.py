@@ -5,10 +5,12 @@ Derivatives are dense or absent: None stands for zero. Values of integer or bool
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from . import build as B
 from .graph import Graph, Node, Value, current_graph
+
+TYPE_CHECKING = False  # typing itself would cost milliseconds at import
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Direction = "Value | None"  # a cotangent or tangent
 

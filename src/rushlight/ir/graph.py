@@ -7,8 +7,7 @@ numbers of shape (), which reach kernels as parameters and take part in promotio
 
 from __future__ import annotations
 
-import threading
-from typing import Any
+from _thread import _local  # threading.local, without loading threading
 
 from .dtypes import DType
 
@@ -73,7 +72,7 @@ class Node:
 
     __slots__ = ("attrs", "inputs", "outputs", "prim")
 
-    def __init__(self, prim, inputs, attrs: dict[str, Any], outputs):
+    def __init__(self, prim, inputs, attrs: dict, outputs):
         self.prim, self.inputs, self.attrs = prim, tuple(inputs), attrs
         self.outputs = tuple(Value(shape, dtype, self, i) for i, (shape, dtype) in enumerate(outputs))
 
@@ -142,7 +141,7 @@ class Graph:
         return format_graph(self)
 
 
-class _Tracing(threading.local):
+class _Tracing(_local):
     def __init__(self):
         self.stack: list[Graph] = []
 

@@ -12,15 +12,15 @@ from .meaning import round_to_bfloat16
 from .sizes import Sym
 
 
-def interpret(graph: Graph, inputs) -> list:
+def interpret(graph: Graph, inputs, sizes: dict[str, int] | None = None) -> list:
     """The graph's outputs as NumPy arrays, for one array or Python number per input.
 
-    Symbolic sizes take the values that the inputs' shapes give them; other symbols their hints.
+    Symbolic sizes take the values in `sizes`; without it those that the inputs' shapes give them, or else their hints.
     """
     if len(inputs) != len(graph.inputs):
         raise ValueError(f"interpret: the graph has {len(graph.inputs)} inputs, got {len(inputs)}")
     arrays = {id(v): _as_array(x, v) for v, x in zip(graph.inputs, inputs)}
-    sizes = _bind(graph, [arrays[id(v)] for v in graph.inputs])
+    sizes = _bind(graph, [arrays[id(v)] for v in graph.inputs]) if sizes is None else sizes
     with np.errstate(all="ignore"):
         for node in graph.nodes:
             _run(node, arrays, sizes)
@@ -36,8 +36,12 @@ def _as_array(x, value: Value):
 def _run(node, arrays: dict, sizes: dict) -> None:
     attrs = {name: _concrete(attr, sizes) for name, attr in node.attrs.items()}
     inputs = [arrays[id(v)] for v in node.inputs]
-    results = node.prim.numpy_rule(*inputs, **attrs)
-    for value, result in zip(node.outputs, results if len(node.outputs) > 1 else [results]):
+    if node.prim.kind == "call":
+        results = interpret(attrs["graph"], inputs, sizes)
+    else:
+        results = node.prim.numpy_rule(*inputs, **attrs)
+        results = [results] if node.prim.n_outputs == 1 else results
+    for value, result in zip(node.outputs, results):
         result = np.asarray(result)
         expected = tuple(_concrete(s, sizes) for s in value.shape)
         if result.shape != expected or result.dtype != (value.dtype.numpy_name or "float32"):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from .. import derive
 from ..graph import Graph, Node, current_graph
-from ..interpret import interpret
 from ..primitive import Primitive
 
 
@@ -41,12 +40,6 @@ def trace_call(op, body, *inputs) -> tuple:
 
 def _placeholder(graph: Graph, value):
     return graph.scalar(value.dtype) if value.weak else graph.tensor(value.shape, value.dtype)
-
-
-@call.numpy
-def _(*arrays, op, graph):
-    results = interpret(graph, arrays)
-    return results if len(results) > 1 else results[0]
 
 
 @call.vjp
