@@ -1,7 +1,9 @@
 """The catalogue: every public tensor function, by family, each declared once."""
 
-from . import arithmetic, copying, creation, dtypes, matmul, shape
-from ..interop import arrays  # isort: skip - methods that arrays need
+# isort: skip_file - later families use earlier ones
+from . import dtypes, arithmetic, unary, copying, creation, shape, matmul, reduction, softmax, activation
+from . import operators
+from ..interop import arrays
 from .declare import FUNCTIONS, METHODS, OPS, composite, op
 
-__all__ = ["FUNCTIONS", "METHODS", "OPS", "arithmetic", "composite", "copying", "creation", "dtypes", "op", "shape"]
+__all__ = ["FUNCTIONS", "METHODS", "OPS", "composite", "op"]

@@ -1,0 +1,180 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+import math
+
+from ..ir import build as B
+from .declare import FUNCTIONS, op
+
+SQRT_HALF = math.sqrt(0.5)
+SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
+
+
+@op(method=True, inplace=True)
+def relu(input):
+    """max(input, 0); NaN stays."""
+    return B.where(B.lt(input, 0), 0, input) if not input.dtype.is_complex else B.maximum(input, 0)
+
+
+@relu.vjp
+def _(cotangents, outputs, input):
+    return B.where(B.le(outputs[0], 0), 0, cotangents[0])
+
+
+@op(inplace=True)
+def relu6(input):
+    """The input limited to [0, 6]."""
+    return B.where(B.lt(input, 0), 0, B.where(B.gt(input, 6), 6, input))
+
+
+@op(inplace=True)
+def leaky_relu(input, negative_slope: float = 0.01):
+    """The input, scaled by `negative_slope` below 0."""
+    return B.where(B.gt(input, 0), input, input * negative_slope)
+
+
+@op(inplace=True)
+def elu(input, alpha: float = 1.0):
+    """The input above 0, alpha * (exp(input) - 1) below."""
+    return B.where(B.gt(input, 0), input, alpha * B.expm1(B.where(B.gt(input, 0), 0, input)))
+
+
+@op(method=True, inplace=True)
+def selu(input):
+    """The self-normalising exponential linear unit (Klambauer et al. 2017)."""
+    alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+    return scale * B.where(B.gt(input, 0), input, alpha * B.expm1(B.where(B.gt(input, 0), 0, input)))
+
+
+@op(method=True, inplace=True)
+def celu(input, alpha: float = 1.0):
+    """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) (Barron 2017)."""
+    return B.where(B.gt(input, 0), input, alpha * B.expm1(B.where(B.gt(input, 0), 0, input) / alpha))
+
+
+@op
+def gelu(input, *, approximate: str = "none"):
+    """Gaussian error linear unit, x * Phi(x) (Hendrycks & Gimpel 2016); `approximate` is "none" or "tanh"."""
+    if approximate == "tanh":
+        return 0.5 * input * (1 + B.tanh(SQRT_2_OVER_PI * (input + 0.044715 * (input * input * input))))
+    if approximate != "none":
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return 0.5 * input * (1 + B.erf(input * SQRT_HALF))
+
+
+@op(inplace=True)
+def silu(input):
+    """x * sigmoid(x) (Elfwing et al. 2017)."""
+    return input * B.sigmoid(input)
+
+
+@op(inplace=True)
+def mish(input):
+    """x * tanh(softplus(x)) (Misra 2019)."""
+    return input * B.tanh(softplus_of(input))
+
+
+def softplus_of(x):
+    """log(1 + exp(x)) without overflow."""
+    return B.maximum(x, 0) + B.log1p(B.exp(-B.abs(x)))
+
+
+@op
+def softplus(input, beta: float = 1, threshold: float = 20):
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x exceeds `threshold`."""
+    scaled = input * beta
+    above = B.gt(scaled, threshold)
+    return B.where(above, input, B.log1p(B.exp(B.where(above, 0, scaled))) / beta)
+
+
+@op
+def logsigmoid(input):
+    """log(sigmoid(x)) without overflow."""
+    return B.minimum(input, 0) - B.log1p(B.exp(-B.abs(input)))
+
+
+@op
+def softsign(input):
+    """x / (1 + |x|)."""
+    return input / (1 + B.abs(input))
+
+
+@op
+def tanhshrink(input):
+    """x - tanh(x)."""
+    return input - B.tanh(input)
+
+
+@op
+def softshrink(input, lambd: float = 0.5):
+    """x moved towards 0 by `lambd`, 0 in between."""
+    return B.where(B.gt(input, lambd), input - lambd, B.where(B.lt(input, -lambd), input + lambd, input * 0))
+
+
+@op
+def hardshrink(input, lambd: float = 0.5):
+    """x outside of [-lambd, lambd], 0 inside."""
+    return B.where(B.logical_and(B.ge(input, -lambd), B.le(input, lambd)), 0, input)
+
+
+@op(inplace=True)
+def hardtanh(input, min_val: float = -1.0, max_val: float = 1.0):
+    """The input limited to [min_val, max_val]."""
+    return B.where(B.lt(input, min_val), min_val, B.where(B.gt(input, max_val), max_val, input))
+
+
+@op(inplace=True)
+def hardsigmoid(input):
+    """x / 6 + 1/2 limited to [0, 1]."""
+    return B.where(B.le(input, -3), 0, B.where(B.ge(input, 3), 1, (input + 3) / 6))
+
+
+@op(inplace=True)
+def hardswish(input):
+    """x * hardsigmoid(x) (Howard et al. 2019)."""
+    return B.where(B.le(input, -3), 0, B.where(B.ge(input, 3), input, input * (input + 3) / 6))
+
+
+@op(inplace=True)
+def threshold(input, threshold: float, value: float):
+    """x above `threshold`, `value` elsewhere."""
+    return B.where(B.le(input, threshold), value, input)
+
+
+@op(method=True)
+def prelu(input, weight):
+    """x above 0, weight * x below, with one weight or one per channel (dim 1)."""
+    if weight.ndim == 1 and input.ndim > 1 and weight.shape[0] != 1:
+        weight = B.reshape(weight, (1, weight.shape[0], *(1,) * (input.ndim - 2)))
+    return B.where(B.gt(input, 0), input, weight * input)
+
+
+@op
+def glu(input, dim: int = -1):
+    """a * sigmoid(b), where a and b are the halves along `dim`."""
+    d = B.wrap_dim(dim, input.ndim)
+    if input.shape[d] % 2 != 0:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {d} is size {int(input.shape[d])}")
+    half = input.shape[d] // 2
+    return B.narrow(input, d, 0, half) * B.sigmoid(B.narrow(input, d, half, half))
+
+
+def _with_inplace(name: str) -> None:
+    """F.relu(x, inplace=True) and the like: `inplace` chooses the form that overwrites."""
+    declared = FUNCTIONS[name]
+
+    def function(input, *args, inplace=False, **kwargs):
+        if args and len(args) == len(declared.names) and isinstance(args[-1], bool):
+            *args, inplace = args
+        return (declared.in_place if inplace else declared)(input, *args, **kwargs)
+
+    function.__name__, function.__doc__ = name, declared.__doc__
+    FUNCTIONAL[name] = function
+
+
+FUNCTIONAL: dict = {}  # what nn.functional has under the op's name
+for _name in (
+    "relu relu6 leaky_relu elu selu celu silu mish hardtanh hardsigmoid hardswish threshold"
+).split():
+    _with_inplace(_name)

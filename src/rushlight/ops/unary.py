@@ -1,0 +1,219 @@
+"""Functions of one number, element by element."""
+
+from __future__ import annotations
+
+import math
+
+from ..ir import build as B
+from ..ir import dtypes
+from .declare import FUNCTIONS, Number, composite, op
+
+_FUNCTIONS = {
+    "exp": "e to the power of the input",
+    "exp2": "2 to the power of the input",
+    "expm1": "exp(input) - 1, accurate near 0",
+    "log": "The natural logarithm",
+    "log2": "The logarithm to base 2",
+    "log10": "The logarithm to base 10",
+    "log1p": "log(1 + input), accurate near 0",
+    "sqrt": "The square root",
+    "rsqrt": "1 / sqrt(input)",
+    "reciprocal": "1 / input",
+    "sin": "The sine, of radians",
+    "cos": "The cosine, of radians",
+    "tan": "The tangent, of radians",
+    "asin": "The arc sine, in radians",
+    "acos": "The arc cosine, in radians",
+    "atan": "The arc tangent, in radians",
+    "sinh": "The hyperbolic sine",
+    "cosh": "The hyperbolic cosine",
+    "tanh": "The hyperbolic tangent",
+    "asinh": "The inverse hyperbolic sine",
+    "acosh": "The inverse hyperbolic cosine",
+    "atanh": "The inverse hyperbolic tangent",
+    "erf": "The error function",
+    "erfc": "1 - erf(input), accurate for large inputs",
+    "erfinv": "The inverse of erf",
+    "lgamma": "The logarithm of the absolute value of the gamma function",
+    "digamma": "The derivative of lgamma",
+    "sigmoid": "1 / (1 + exp(-input))",
+    "floor": "The largest integer not above the input",
+    "ceil": "The smallest integer not below the input",
+    "trunc": "The input without its fraction",
+    "abs": "The absolute value (the modulus of complex numbers)",
+    "sign": "-1, 0 or 1 by the sign of the input",
+}
+_ALIASES = {
+    "asin": ("arcsin",),
+    "acos": ("arccos",),
+    "atan": ("arctan",),
+    "asinh": ("arcsinh",),
+    "acosh": ("arccosh",),
+    "atanh": ("arctanh",),
+    "abs": ("absolute",),
+    "trunc": ("fix",),
+}
+
+
+def _declare(name: str, summary: str):
+    function = getattr(B, name)
+
+    def body(input):
+        return function(input)
+
+    body.__name__, body.__doc__ = name, f"{summary}, element by element."
+    return op(body, method=True, inplace=True, out=True, alias=_ALIASES.get(name, ()))
+
+
+for _name, _summary in _FUNCTIONS.items():
+    globals()[_name] = _declare(_name, _summary)
+
+
+def uses_output(declared, rule):
+    """Derivatives that read the result instead of computing it again, so that the input may be overwritten."""
+
+    @declared.vjp
+    def _(cotangents, outputs, input):
+        return rule(cotangents[0], outputs[0])
+
+
+uses_output(globals()["exp"], lambda g, y: g * B.conj(y))
+uses_output(globals()["tanh"], lambda g, y: g * B.conj(1 - y * y))
+uses_output(globals()["sigmoid"], lambda g, y: g * B.conj((1 - y) * y))
+uses_output(globals()["sqrt"], lambda g, y: g / B.conj(2 * y))
+uses_output(globals()["reciprocal"], lambda g, y: -g * B.conj(y * y))
+uses_output(globals()["rsqrt"], lambda g, y: -0.5 * g * B.conj(y * y * y))
+
+
+@op(method=True, inplace=True, out=True)
+def round(input, *, decimals: int = 0):
+    """The nearest integer, halves to even; with `decimals`, to that many places."""
+    if decimals == 0:
+        return B.round(input)
+    scale = 10.0 ** abs_int(decimals)
+    return B.round(input * scale) / scale if decimals > 0 else B.round(input / scale) * scale
+
+
+def abs_int(n: int) -> int:
+    return n if n >= 0 else -n
+
+
+@op(method=True, inplace=True, out=True)
+def frac(input):
+    """The fraction of the input, with its sign."""
+    return input - B.trunc(input)
+
+
+@op(method=True, inplace=True, out=True)
+def square(input):
+    """input * input."""
+    return B.pow(input, 2)
+
+
+@op(method=True, out=True)
+def positive(input):
+    """The input; RuntimeError for bools."""
+    if input.dtype is dtypes.bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+@op(method=True, inplace=True, out=True, alias=("negative",))
+def neg(input):
+    """-input; RuntimeError for bools."""
+    return -input
+
+
+@op(method=True, inplace=True, out=True)
+def sgn(input):
+    """The sign; of complex numbers z / |z|, 0 for 0."""
+    return B.sign(input)
+
+
+@op(method=True, out=True)
+def signbit(input):
+    """Whether the sign bit is set (-0.0 and negative numbers)."""
+    if not input.dtype.is_floating_point:
+        return B.lt(input, 0) if input.dtype is not dtypes.bool_ else B.full_like(input, False, dtypes.bool_)
+    return B.lt(B.copysign(B.ones_like(input), input), 0)
+
+
+@op(method=True, inplace=True)
+def nan_to_num(input, nan: Number = 0.0, posinf: Number | None = None, neginf: Number | None = None):
+    """NaN and infinities replaced: by `nan`, and by the largest and smallest numbers unless given."""
+    if input.dtype.kind != "f":
+        return input
+    largest = LARGEST[input.dtype.name]
+    high = largest if posinf is None else posinf
+    low = -largest if neginf is None else neginf
+    replaced = B.where(B.eq(input, math.inf), high, B.where(B.eq(input, -math.inf), low, input))
+    return B.cast(B.where(B.isnan(input), nan, replaced), input.dtype)
+
+
+LARGEST = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+    "float32": 3.4028234663852886e38,
+    "float64": 1.7976931348623157e308,
+}
+
+
+@op(method=True, inplace=True, out=True)
+def logit(input, eps: Number | None = None):
+    """log(input / (1 - input)); inputs are clamped to [eps, 1 - eps] if eps is given."""
+    x = input if eps is None else B.clamp(input, eps, 1 - eps)
+    return B.log(x / (1 - x))
+
+
+@op(method=True, inplace=True, out=True)
+def deg2rad(input):
+    """Degrees as radians."""
+    return input * (math.pi / 180)
+
+
+@op(method=True, inplace=True, out=True)
+def rad2deg(input):
+    """Radians as degrees."""
+    return input * (180 / math.pi)
+
+
+@op(method=True, inplace=True, out=True)
+def mvlgamma(input, p: int):
+    """The multivariate log-gamma function of dimension p."""
+    total = p * (p - 1) / 4 * math.log(math.pi)
+    for i in range(p):
+        total = total + B.lgamma(input - i / 2)
+    return total
+
+
+@op(method=True, out=True)
+def sinc(input):
+    """sin(pi x) / (pi x), 1 at 0."""
+    x = input * math.pi
+    zero = B.eq(x, 0)
+    safe = B.where(zero, 1.0, x)
+    return B.where(zero, 1.0, B.sin(safe) / safe)
+
+
+for _name in ("isnan", "isfinite", "isinf"):
+    _body = (lambda function: lambda input: function(input))(getattr(B, _name))
+    _body.__name__, _body.__doc__ = _name, f"Where {_name[2:]}, as a bool tensor."
+    globals()[_name] = op(_body, method=True)
+
+
+@op(method=True, out=True)
+def isposinf(input):
+    """Where +infinity."""
+    return B.eq(input, math.inf)
+
+
+@op(method=True, out=True)
+def isneginf(input):
+    """Where -infinity."""
+    return B.eq(input, -math.inf)
+
+
+@composite(method=True)
+def isreal(input):
+    """Where the imaginary part is zero."""
+    return input.imag == 0 if input.is_complex() else FUNCTIONS["ones_like"](input, dtype=dtypes.bool_)
