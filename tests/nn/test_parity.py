@@ -258,6 +258,7 @@ def test_old_reduction_arguments():
         ("xavier_normal_", (2.0,), False),
         ("kaiming_normal_", (0, "fan_in", "relu"), False),
         ("trunc_normal_", (), False),
+        ("trunc_normal_", (0.5, 2.0, 2.0, 3.0), False),
         ("orthogonal_", (2.0,), False),
     ],
 )

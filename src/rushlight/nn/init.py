@@ -12,6 +12,7 @@ from collections.abc import Callable
 from .. import ops
 from ..autograd import no_grad
 from ..core import Tensor
+from ..ir.dtypes import bool_
 
 _GAINS = {
     **dict.fromkeys(("linear", "sigmoid", "conv1d", "conv2d", "conv3d"), 1.0),
@@ -149,24 +150,39 @@ def kaiming_normal_(
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator=None
 ) -> Tensor:
-    """Normal restricted to [a, b], by the inverse of the distribution function."""
+    """Normal restricted to [a, b]: values outside are drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
             "The distribution of values may be incorrect.",
             stacklevel=2,
         )
-
-    def distribution(x: float) -> float:
-        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
-
-    low, high = distribution((a - mean) / std), distribution((b - mean) / std)
+    inside = 0.5 * (math.erf((b - mean) / std / math.sqrt(2.0)) - math.erf((a - mean) / std / math.sqrt(2.0)))
     with no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        return tensor.clamp_(min=a, max=b)
+        if inside > 0.3:
+            return _redraw_outside(tensor, mean, std, a, b, generator)
+        return _reject_uniform(tensor, mean, std, a, b, generator)
+
+
+def _redraw_outside(tensor: Tensor, mean: float, std: float, a: float, b: float, generator) -> Tensor:
+    """Draws normal values, all of them anew as long as one still needed lies outside [a, b]."""
+    tensor.normal_(mean, std, generator=generator)
+    while (outside := (tensor < a) | (tensor > b)).any():
+        tensor.copy_(ops.where(outside, ops.empty_like(tensor).normal_(mean, std, generator=generator), tensor))
+    return tensor
+
+
+def _reject_uniform(tensor: Tensor, mean: float, std: float, a: float, b: float, generator) -> Tensor:
+    """For an interval in the tail: uniform candidates, kept with a probability proportional to the density."""
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    pending = ops.ones_like(tensor, dtype=bool_)
+    while pending.any():
+        candidates = ops.empty_like(tensor).uniform_(a, b, generator=generator)
+        tensor.copy_(ops.where(pending, candidates, tensor))
+        log_density = -0.5 * ((candidates - mean) / std) ** 2 - peak
+        draws = ops.empty_like(tensor).uniform_(generator=generator)
+        pending = pending & (draws.log() > log_density)
+    return tensor
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator=None) -> Tensor:
