@@ -19,7 +19,7 @@ from .scan_lines import Line, load_state, store_state
 from .scan_operations import OPERATIONS
 from .target import host
 from .templates import Array, Context, template
-from .text import Function, Module, V
+from .text import Function, Module, V, scalar_bytes
 
 LONG = 1 << 17  # elements from which a row is scanned by several threads, if there are few rows
 FEW_ROWS = 8
@@ -62,8 +62,6 @@ def parts(array: Array) -> Array:
 
 
 def lanes_of(operation) -> int:
-    from .text import scalar_bytes
-
     return host().vector_bytes // max(scalar_bytes(t) for t in operation.types)
 
 
@@ -101,12 +99,13 @@ def rows_kernel(name: str, dtype, lanes: int, structure: tuple) -> Kernel:
 
 @functools.cache
 def across_kernel(name: str, dtype, structure: tuple) -> Kernel:
-    """Columns in vectors, a few side by side for whole cache lines; what remains one by one."""
+    """Columns in vectors, a few side by side for whole cache lines; what remains in narrower ones."""
     module = Module()
     f, line, length, _, loops = begin(module, "across", name, dtype, 1, structure)
     outer, inner = loops.split(1)
     vector = lanes_of(line.operation)
-    widths = (vector, 1) if name == "logcumsumexp" else (4 * vector, vector, 1)
+    # long code for each width would cost more to compile than it saves
+    widths = (vector, 1) if name == "logcumsumexp" else sorted({4 * vector, vector, 4, 2, 1}, reverse=True)
     with segments(f, f.begin, f.end, inner.size) as (row, first, last):
         at = outer.offsets(row, [ZERO] * len(line.buffers))
         for width in widths:

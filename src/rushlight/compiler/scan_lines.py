@@ -58,9 +58,9 @@ class Line:
     def prefixes(self, state: State) -> State:
         """Fold within a vector, in log2(lanes) steps."""
         f, shift = self.f, 1
-        identity = self.operation.identity(f, self.lanes)
+        identity = self.operation.filling(f, self.lanes)
         while shift < self.lanes:
-            mask = [self.lanes + i - shift if i >= shift else 0 for i in range(self.lanes)]
+            mask = [self.lanes + i - shift for i in range(self.lanes)]
             earlier = tuple(f.shuffle(nothing, v, mask) for nothing, v in zip(identity, state))
             state = self.operation.combine(f, earlier, state)
             shift *= 2

@@ -53,6 +53,10 @@ class Scan:
         """A state that changes nothing as the earlier one."""
         raise NotImplementedError
 
+    def filling(self, f: Function, lanes: int) -> State:
+        """An identity to shift into vectors."""
+        return self.identity(f, lanes)
+
     def widen(self, f: Function, v: V, lanes: int) -> V:
         return v if self.type == self.register else f.cast("fpext", v, vector(self.type, lanes))
 
@@ -66,6 +70,10 @@ class CumulativeSum(Scan):
 
     def identity(self, f, lanes):
         return (f.const(0, vector(self.type, lanes)),)
+
+    def filling(self, f, lanes):
+        # -0: no sum tells it from 0, but LLVM, which shifts zeros in by slow expansions
+        return (f.const(-0.0, vector(self.type, lanes)),)
 
 
 class CumulativeProduct(Scan):
