@@ -11,12 +11,9 @@ from contextlib import ExitStack
 from ..ir.dtypes import DType
 from ..ir.sizes import product
 from .conv_shape import ConvShape
+from .elementwise import from_memory, memory_type, register_type, to_memory
 from .kernel import Kernel
 from .text import Function, Module, V
-
-LLVM = {"bool": "i8", "uint8": "i8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64"}
-LLVM |= {"float16": "half", "bfloat16": "bfloat", "float32": "float", "float64": "double"}
-LLVM |= {"complex64": "float", "complex128": "double"}
 
 
 def direct_conv(context, shape: ConvShape) -> None:
@@ -43,11 +40,11 @@ def launch(context, kernel: Kernel, shape: ConvShape, arrays, result) -> None:
 
 
 class Arithmetic:
-    """Loads, sums of products and stores of one dtype; a number is a tuple of its real and imaginary parts."""
+    """Loads, sums of products and stores of one dtype; a number is a list of its real and imaginary parts."""
 
     def __init__(self, f: Function, dtype: DType):
-        self.f, self.memory = f, LLVM[dtype.name]
-        self.type = "float" if self.memory in ("half", "bfloat") else self.memory
+        self.f, self.dtype = f, dtype.to_real()
+        self.memory, self.type = memory_type(dtype), register_type(dtype, 1)
         self.parts = 2 if dtype.is_complex else 1
 
     def pointers(self, base: V, index: V) -> list[V]:
@@ -55,8 +52,8 @@ class Arithmetic:
         return [self.f.at(first, self.memory, part) for part in range(self.parts)]
 
     def load(self, base: V, index: V) -> list[V]:
-        values = [self.f.load(pointer, self.memory) for pointer in self.pointers(base, index)]
-        return values if self.type == self.memory else [self.f.cast("fpext", v, self.type) for v in values]
+        loaded = (self.f.load(pointer, self.memory) for pointer in self.pointers(base, index))
+        return [from_memory(self.f, value, self.dtype, 1) for value in loaded]
 
     def sums(self) -> list[V]:
         """Variables for a sum, set to zero here."""
@@ -72,10 +69,7 @@ class Arithmetic:
 
     def store(self, sums: list[V], base: V, index: V) -> None:
         for total, pointer in zip(sums, self.pointers(base, index)):
-            value = self.f.load(total, self.type)
-            if self.type != self.memory:
-                value = self.f.cast("fptrunc", value, self.memory)
-            self.f.store(value, pointer)
+            self.f.store(to_memory(self.f, self.f.load(total, self.type), self.dtype, 1), pointer)
 
 
 class Nest:

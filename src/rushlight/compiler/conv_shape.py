@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..ir.sizes import product
 from .templates import Array
 
 SPATIAL = 3
@@ -28,9 +29,10 @@ class ConvShape:
     @classmethod
     def of(cls, x: Array, w: Array, y: Array, attrs: dict) -> ConvShape:
         stride, padding, dilation = attrs["stride"], attrs["padding"], attrs["dilation"]
-        return cls(
-            widen(x), widen(w), widen(y), leading(stride, 1), leading(padding, 0), leading(dilation, 1), attrs["groups"]
-        )
+        x, w, y = map(widen, (x, w, y))
+        # the size of the kernel is part of the structure: symbols of it are decided here
+        w = replace(w, shape=w.shape[:2] + tuple(map(int, w.shape[2:])))
+        return cls(x, w, y, leading(stride, 1), leading(padding, 0), leading(dilation, 1), int(attrs["groups"]))
 
     @property
     def batch(self):
@@ -70,3 +72,29 @@ def widen(array: Array) -> Array:
     shape = array.shape[:2] + (1,) * missing + array.shape[2:]
     strides = array.strides[:2] + (0,) * missing + array.strides[2:]
     return replace(array, shape=shape, strides=strides)
+
+
+def is_one(size) -> bool:
+    """Whether a size is the number 1; symbols never are, and asking them would record a guard."""
+    return type(size) is int and size == 1
+
+
+def merge(array: Array, dim: int) -> Array:
+    """Dimensions `dim` and `dim + 1` as one; the caller knows that their strides allow it."""
+    size = array.shape[dim] * array.shape[dim + 1]
+    shape = (*array.shape[:dim], size, *array.shape[dim + 2 :])
+    return replace(array, shape=shape, strides=(*array.strides[:dim], *array.strides[dim + 1 :]))
+
+
+def merge_plane(array: Array) -> Array | None:
+    """[..., D, H, W] as [..., 1, 1, D * H * W]; None where the strides do not allow it."""
+    stride = array.strides[-1]
+    step = stride * array.shape[-1]
+    for dim in (-2, -3):
+        if is_one(array.shape[dim]):
+            continue
+        if array.strides[dim] != step:
+            return None
+        step = step * array.shape[dim]
+    shape = (*array.shape[:-SPATIAL], 1, 1, product(array.shape[-SPATIAL:]))
+    return replace(array, shape=shape, strides=(*array.strides[:-SPATIAL], 0, 0, stride))

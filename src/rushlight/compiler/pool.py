@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..ir.sizes import product
+from .conv_lanes import vector_lanes
+from .conv_shape import merge_plane
 from .pool_grad import launch_grad
-from .pool_lanes import vector_lanes
 from .pool_reduce import Reduction, reduce_windows
-from .pool_shape import PoolShape, merge_plane
+from .pool_shape import PoolShape
 from .templates import template
 
 

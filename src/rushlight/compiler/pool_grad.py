@@ -8,10 +8,11 @@ from __future__ import annotations
 import functools
 from contextlib import ExitStack
 
+from .conv_lanes import Lanes, below
+from .conv_shape import SPATIAL, is_one, merge_plane
 from .kernel import Kernel
-from .pool_lanes import Lanes, below
 from .pool_reduce import Reduction, begin, divisor_of, spans_of, walk
-from .pool_shape import SPATIAL, ZERO, Planes, PoolShape, is_one, merge_plane
+from .pool_shape import ZERO, Planes, PoolShape
 from .text import Function, Module, V, element
 
 

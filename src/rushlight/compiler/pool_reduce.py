@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from ..ir.dtypes import DType
+from .conv_lanes import Lanes, below, lane_numbers
 from .kernel import Kernel
-from .pool_lanes import Lanes, below, lane_numbers
 from .pool_shape import ZERO, Planes, PoolShape, Span, adaptive_span, fixed_span, padded_count
 from .text import Function, Module, V, vector
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ..ir.sizes import product
-from .conv_shape import SPATIAL, leading
+from .conv_shape import SPATIAL, is_one, leading, merge
 from .templates import Array
 from .text import Function, V
 
@@ -67,11 +67,6 @@ class PoolShape:
         return product(self.batch) * ((self.channels + block - 1) // block)
 
 
-def is_one(size) -> bool:
-    """Whether a size is the number 1; symbols never are, and asking them would record a guard."""
-    return type(size) is int and size == 1
-
-
 def widen(array: Array, spatial: int) -> Array:
     """The same memory as [*batch, C, D, H, W]: missing dimensions have size 1."""
     lead = len(array.shape) - spatial
@@ -87,27 +82,6 @@ def merge_batch(arrays: list[Array]) -> list[Array]:
         if all(a.strides[dim] == a.strides[dim + 1] * a.shape[dim + 1] for a in arrays):
             return merge_batch([merge(a, dim) for a in arrays])
     return arrays
-
-
-def merge(array: Array, dim: int) -> Array:
-    """Dimensions `dim` and `dim + 1` as one; the caller knows that their strides allow it."""
-    size = array.shape[dim] * array.shape[dim + 1]
-    shape = (*array.shape[:dim], size, *array.shape[dim + 2 :])
-    return replace(array, shape=shape, strides=(*array.strides[:dim], *array.strides[dim + 1 :]))
-
-
-def merge_plane(array: Array) -> Array | None:
-    """[..., D, H, W] as [..., 1, 1, D * H * W]; None where the strides do not allow it."""
-    stride = array.strides[-1]
-    step = stride * array.shape[-1]
-    for dim in (-2, -3):
-        if is_one(array.shape[dim]):
-            continue
-        if array.strides[dim] != step:
-            return None
-        step = step * array.shape[dim]
-    shape = (*array.shape[:-SPATIAL], 1, 1, product(array.shape[-SPATIAL:]))
-    return replace(array, shape=shape, strides=(*array.strides[:-SPATIAL], 0, 0, stride))
 
 
 class Planes:

@@ -1,4 +1,4 @@
-"""Vectors of elements that a pooling kernel moves between memory and registers."""
+"""Vectors of elements that convolution and pooling move between memory and registers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Lanes:
 
     def load_strided(self, base: V, index: V, step: V, known_step: int, mask_of) -> V:
         """Elements `step` apart. `mask_of(first)` is the mask of lanes first, first + 1, ... in memory order for
-        `known_step` 1 or 2, and of the elements themselves for others (`known_step` 0)."""
+        `known_step` 1 or 2, and of the elements themselves for others (`known_step` 0), or None."""
         f, lanes = self.f, self.count
         if known_step == 1:
             return self.load(base, index, mask_of(0))
@@ -49,10 +49,11 @@ class Lanes:
             return from_memory(f, f.shuffle(*halves, list(range(0, 2 * lanes, 2))), self.dtype, lanes)
         return self.gather(f.at(base, self.memory, index), step, mask_of(0))
 
-    def gather(self, pointer: V, step: V, mask: V) -> V:
+    def gather(self, pointer: V, step: V, mask: V | None) -> V:
         f, lanes, type = self.f, self.count, vector(self.memory, self.count)
         offsets = f.binary("mul", lane_numbers("i64", lanes), f.splat(step, lanes))
         pointers = f.value(f"getelementptr {self.memory}, {pointer}, {offsets}", f"<{lanes} x ptr>")
+        mask = mask or V("splat (i1 true)", vector("i1", lanes))
         name = f"llvm.masked.gather.{mangle(type)}.v{lanes}p0"
         f.module.declare(name, type, pointers.type, "i32", mask.type, type)
         align = self.dtype.itemsize

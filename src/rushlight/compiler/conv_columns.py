@@ -1,0 +1,183 @@
+"""Convolution of images whose rows are contiguous: a product of the weights with a matrix of what each pixel sees.
+
+    result[o, pixel] = sum over k = (channel, tap) of weight[o, k] * lines[k, pixel]
+
+Pixels are counted over all images, so that small planes fill vectors too. A task is a block of pixels
+and `UNIT` output channels; a share of tasks with the same pixels packs their lines once (see `conv_lines`), some input
+channels at a time. The sums stay in scratch memory, in L2 beside the lines, and go to the result at the end, with bias
+and relu.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from ..ir.dtypes import DType
+from ..ir.sizes import product
+from .conv_lanes import Lanes, below, vector_lanes
+from .conv_lines import emit_pack_lines
+from .conv_shape import is_one, merge_plane
+from .conv_tile import compute_dtype, emit_multiply
+from .conv_window import ONE, WINDOW, ZERO, Window, axes, divide, dot, i64, named_params, quotient_up, runs, strides
+from .elementwise import memory_type
+from .gemm_tile import FIRST
+from .kernel import Kernel
+from .templates import Array
+from .text import Function, Module, V
+
+UNIT = 16
+DEPTH = 288  # k of a block of lines, about
+SPARE = 16  # columns behind a line, which packing may write
+NAMES = [*WINDOW, "groups", "channels", "features", "total", "width", "block", "weight_row", "bias_step"]
+NAMES += ["result_n", "result_c", "result_0", "result_1", "result_2", "plane0", "plane1", "plane2"]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the kernel is specialised on.
+
+    step   distance in memory of what neighbouring pixels see, as in `emit_pack_lines`
+    dense  whether neighbouring pixels of the result are neighbours in memory
+    bias   whether a number per output channel is added
+    relu   whether negative results become zero
+    """
+
+    dtype: DType
+    step: int
+    dense: bool
+    bias: bool = False
+    relu: bool = False
+
+
+def launch_columns(context, window: Window, weight: Array, result: Array, groups, epilogue=None) -> None:
+    """weight [O, K] with K contiguous, in the type of the products; result [N, O, D, H, W], any strides."""
+    bias = epilogue.bias if epilogue else None
+    plane = merge_plane(result) or result
+    features, channels = weight.shape[0] // groups, window.image.shape[1] // groups
+    taps, total = product(window.taps), product(window.pixels) * result.shape[0]
+    width = 256 if features <= 256 else 128
+    values = {"groups": groups, "channels": channels, "features": features, "total": total, "width": width}
+    values |= {"block": 1 + (DEPTH - 1) // taps, "weight_row": weight.strides[0]}
+    values |= {"bias_step": bias.strides[0] if bias else 0}
+    values |= strides("result", plane) | {f"plane{axis}": plane.shape[2 + axis] for axis in range(3)}
+    values |= window.params()
+    step = window.stride[2] if is_one(window.image.strides[4]) and window.stride[2] <= 2 else 0
+    key = Columns(result.dtype, step, is_one(plane.strides[4]), bias is not None, bool(epilogue and epilogue.relu))
+    size = weight.dtype.itemsize
+    scratch = (values["block"] * taps + features + UNIT) * (width + SPARE) * size
+    tasks = groups * ((total + width - 1) // width) * ((features + UNIT - 1) // UNIT)
+    grain = 1 + 2**20 // (UNIT * width * channels * taps + 1)
+    arrays = [window.image, weight, result] + [bias] * key.bias
+    context.launch(columns_kernel(key), arrays, [values[name] for name in NAMES], tasks, grain, scratch)
+
+
+@functools.cache
+def columns_kernel(key: Columns) -> Kernel:
+    """Buffers image, weight, result[, bias], scratch; parameters `NAMES`."""
+    module = Module()
+    emit_multiply(module, compute_dtype(key.dtype))
+    emit_pack_lines(module, key.dtype, key.step)
+    _Writer(module.kernel("conv_columns"), key).emit()
+    return Kernel("conv_columns", str(module))
+
+
+class _Writer:
+    def __init__(self, f: Function, key: Columns):
+        self.f, self.key = f, key
+        self.p = named_params(f, NAMES, f.params)
+        self.image, self.weight, self.result = (f.buffer(i) for i in range(3))
+        self.bias = f.buffer(3) if key.bias else None
+        self.written = Lanes(f, key.dtype, vector_lanes(key.dtype) if key.dense else 1)
+        self.dtype = compute_dtype(key.dtype)
+        self.lines = f.buffer(3 + key.bias)
+        p = self.p
+        self.taps = f.mul(f.mul(p["taps0"], p["taps1"]), p["taps2"])
+        self.pitch = f.add(p["width"], i64(SPARE))
+        self.sums = self.element(self.lines, f.mul(f.mul(p["block"], self.taps), self.pitch))
+
+    def element(self, pointer: V, index: V) -> V:
+        return self.f.at(pointer, memory_type(self.dtype), index)
+
+    def bytes(self, count: V) -> V:
+        return self.f.mul(count, i64(self.dtype.itemsize))
+
+    def emit(self) -> None:
+        f, p = self.f, self.p
+        blocks, units = quotient_up(f, p["total"], p["width"]), quotient_up(f, p["features"], i64(UNIT))
+        task = f.variable("i64", f.begin)
+        with f.repeat(lambda: f.compare("slt", f.load(task, "i64"), f.end)):
+            now = f.load(task, "i64")
+            outer, unit = divide(f, now, units)
+            count = f.minimum(f.sub(units, unit), f.sub(f.end, now))
+            group, block = divide(f, outer, blocks)
+            self.first = f.mul(block, p["width"])
+            self.last = f.minimum(f.add(self.first, p["width"]), p["total"])
+            row = f.mul(unit, i64(UNIT))
+            self.rows = f.minimum(f.sub(p["features"], row), f.mul(count, i64(UNIT)))
+            self.row = f.add(f.mul(group, p["features"]), row)
+            self._products(f.mul(group, p["channels"]))
+            self._finish()
+            f.store(f.add(now, count), task)
+
+    def _products(self, first_channel: V) -> None:
+        """Sums of all channels from `first_channel` on, for this share's rows and pixels."""
+        f, p = self.f, self.p
+        pieces = f.intrinsic("llvm.smax", quotient_up(f, p["channels"], p["block"]), ONE)
+        even = quotient_up(f, p["channels"], pieces)
+        with f.loop(0, pieces) as piece:
+            channel = f.mul(piece, even)
+            channels = f.minimum(even, f.sub(p["channels"], channel))
+            start = f.mul(f.add(first_channel, channel), p["image_c"])
+            source = f.at(self.image, self.written.memory, start)
+            f.call("pack_lines", "void", source, self.first, self.last, channels, self.lines, self.pitch, f.params)
+            k = f.mul(channel, self.taps)
+            weight = self.element(self.weight, f.add(f.mul(self.row, p["weight_row"]), k))
+            a = weight, self.bytes(p["weight_row"]), self.bytes(ONE)
+            b = self.lines, self.bytes(self.pitch), f.mul(channels, self.taps)
+            c = self.sums, self.bytes(self.pitch), V("null", "ptr")
+            flags = f.select(f.compare("eq", piece, ZERO), i64(FIRST), ZERO)
+            f.call("multiply", "void", *a, *b, *c, self.rows, f.sub(self.last, self.first), flags)
+
+    def _finish(self) -> None:
+        """Move the sums to the result."""
+        f, p = self.f, self.p
+        with f.loop(0, self.rows) as row:
+            channel = f.add(self.row, row)
+            start = f.mul(channel, p["result_c"])
+            bias = self._bias(channel)
+            line = f.mul(row, self.pitch)
+            with runs(f, axes(p, "plane"), self.first, self.last) as (pixel, image, place, length):
+                target = f.add(start, dot(f, p, "result", image, place))
+                source = f.add(line, f.sub(pixel, self.first))
+                self._move(source, target, length, bias)
+
+    def _bias(self, channel: V) -> V | None:
+        if not self.key.bias:
+            return None
+        bias = Lanes(self.f, self.key.dtype, 1).load(self.bias, self.f.mul(channel, self.p["bias_step"]))
+        return self.f.splat(bias, self.written.count)
+
+    def _move(self, source: V, target: V, length: V, bias: V | None) -> None:
+        """A run of pixels of one channel, from the sums to the result."""
+        f, lanes = self.f, self.written
+        with f.loop(0, length, lanes.count) as j:
+            sums = Lanes(f, compute_dtype(self.key.dtype), lanes.count)
+            value = self._finished(sums.load(self.sums, f.add(source, j)), bias)
+            index = f.add(target, f.mul(j, self.p["result_2"]) if lanes.count == 1 else j)
+            rest = f.sub(length, j)
+            with f.branch(f.compare("sge", rest, i64(lanes.count))) as otherwise:
+                lanes.store(value, self.result, index)
+                if lanes.count > 1:
+                    otherwise()
+                    lanes.store(value, self.result, index, below(f, rest, lanes.count))
+
+    def _finished(self, value: V, bias: V | None) -> V:
+        f = self.f
+        if bias is not None:
+            value = f.add(value, bias)
+        if self.key.relu:
+            zero = f.const(0, value.type)
+            # NaN is not below zero and stays
+            value = f.select(f.compare("olt", value, zero), zero, value)
+        return value
