@@ -174,7 +174,5 @@ def _with_inplace(name: str) -> None:
 
 
 FUNCTIONAL: dict = {}  # what nn.functional has under the op's name
-for _name in (
-    "relu relu6 leaky_relu elu selu celu silu mish hardtanh hardsigmoid hardswish threshold"
-).split():
+for _name in ("relu relu6 leaky_relu elu selu celu silu mish hardtanh hardsigmoid hardswish threshold").split():
     _with_inplace(_name)

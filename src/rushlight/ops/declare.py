@@ -24,7 +24,7 @@ class Declaration:
     """What `@op` knows of an op: its body, parameters, derivative rule and kind."""
 
     def __init__(
-        self, body, name: str, view: bool = False, visible: int | None = None, mutates=(), keeps=False, narrows=False
+        self, body, name: str, *, view=False, visible=None, mutates=(), keeps=False, narrows=False, channels=False
     ):
         code = body.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -38,7 +38,7 @@ class Declaration:
         self.tuples = tuple(body.__annotations__.get(name) == "tuple" for name in self.names)
         self.tuple_position = self.tuples.index(True) if True in self.tuples else None
         self.required = next((i for i, name in enumerate(self.names) if name in self.defaults), count)
-        self.mutates, self.narrows = tuple(mutates), narrows
+        self.mutates, self.narrows, self.channels = tuple(mutates), narrows, channels
         self.vjp_rule = None
 
     def bind(self, args, kwargs) -> list:
@@ -81,6 +81,7 @@ def op(
     visible=None,
     keeps=False,
     narrows=False,
+    channels=False,
     public=True,
 ):
     """Declare an op.
@@ -94,12 +95,15 @@ def op(
     visible   how many of the body's results a caller sees; the rest is kept for the derivative
     keeps     a body that returns an argument unchanged returns that very tensor
     narrows   the in-place form casts its result to the target's type, whatever that loses
+    channels  keeps channels_last memory of its first argument
     public    has a name for users
     """
 
     def declare(body):
         name = body.__name__
-        declaration = Declaration(body, name, view, visible, mutates, keeps, narrows)
+        declaration = Declaration(
+            body, name, view=view, visible=visible, mutates=mutates, keeps=keeps, narrows=narrows, channels=channels
+        )
         made = make_op(declaration, body.__doc__)
         made.accepts_out = out
         made.vjp = lambda rule: set_rule(declaration, rule)

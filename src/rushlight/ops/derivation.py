@@ -23,6 +23,7 @@ class BackwardDeclaration:
     mutates = ()
     visible = None
     vjp_rule = None
+    channels = False
 
     def __init__(self, template: Template, name: str, flags: tuple, outputs: int):
         self.template, self.name, self.flags, self.outputs = template, name, flags, outputs

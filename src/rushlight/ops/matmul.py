@@ -30,7 +30,9 @@ def sizes(x) -> str:
 
 def check_ndim(name: str, x, ndim: int, what: str) -> None:
     if x.ndim != ndim:
-        raise RuntimeError(f"{name}: {what} must be a {ndim}-D tensor, got {x.ndim}-D of shape {list(map(hint, x.shape))}")
+        raise RuntimeError(
+            f"{name}: {what} must be a {ndim}-D tensor, got {x.ndim}-D of shape {list(map(hint, x.shape))}"
+        )
 
 
 @op(method=True, out=True)
@@ -213,7 +215,11 @@ def _(cotangents, outputs, input, weight, bias=None):
     x2 = B.reshape(input, (rows, input.shape[-1]))
     input_cotangent = B.reshape(B.dot(g2, B.conj(weight_rows)), input.shape)
     weight_cotangent = B.reshape(B.dot(B.transpose(g2, 0, 1), B.conj(x2)), weight.shape)
-    return input_cotangent, weight_cotangent, None if bias is None else B.sum_to(B.reshape(g2, cotangents[0].shape), bias.shape)
+    return (
+        input_cotangent,
+        weight_cotangent,
+        None if bias is None else B.sum_to(B.reshape(g2, cotangents[0].shape), bias.shape),
+    )
 
 
 @composite

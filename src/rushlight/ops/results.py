@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..core.engine import Layout, Op
+from ..core.engine import Op
 from ..ir import build as B
 from ..ir.dtypes import category
 from ..ir.graph import Value
-from ..ir.sizes import Sym, contiguous_strides, hint
+from ..ir.sizes import hint
 from .views import resolve_view
 
 
@@ -109,7 +109,11 @@ def add_result(finished: Finished, value, flat: list, declaration, graph) -> Non
                 f"{declaration.name}: view size is not compatible with input tensor's size and stride (at least one dimension "
                 "spans across two contiguous subspaces). Use .reshape(...) instead."
             )
-    strides = elementwise_strides(value, flat) if finished.elementwise else preserved_strides(value)
+    strides = None
+    if finished.elementwise:
+        strides = elementwise_strides(value, flat)
+    elif declaration.channels:
+        strides = channels_strides(value, flat)
     add_new(finished, value, strides)
 
 
@@ -195,9 +199,13 @@ def strides_in_order(shape, order) -> tuple:
     return tuple(strides)
 
 
-def preserved_strides(value: Value):
-    """Convolutions, pooling and norms keep channels_last; everything else is row-major."""
-    return getattr(value, "name", None) if isinstance(getattr(value, "name", None), tuple) else None
-
-
-__all__ = ["Finished", "Layout", "Sym", "contiguous_strides", "finish"]
+def channels_strides(value: Value, flat: list):
+    """Convolutions, pooling and norms keep channels innermost where their input has them so."""
+    source = flat[0]
+    ndim = len(value.shape)
+    if source.strides is None or ndim not in (4, 5) or len(source.shape) != ndim:
+        return None
+    order = (0, *range(2, ndim), 1)
+    if dim_order(source) != order or hint(source.shape[1]) == 1:
+        return None
+    return strides_in_order(value.shape, order)

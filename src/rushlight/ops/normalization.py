@@ -1,0 +1,241 @@
+"""Normalisation: batch, layer, group, instance; lengths of vectors."""
+
+from __future__ import annotations
+
+from ..ir import build as B
+from ..ir.sizes import hint, product
+from .declare import composite, op
+from .softmax import wide_type
+
+
+def per_channel(v, ndim: int):
+    """A vector over channels (dim 1) in a shape that broadcasts against `ndim` dims."""
+    return B.reshape(v, (1, v.shape[0], *(1,) * (ndim - 2)))
+
+
+def batch_dims(x) -> tuple:
+    return (0, *range(2, x.ndim))
+
+
+def check_channels(name: str, x, **vectors) -> None:
+    for what, v in vectors.items():
+        if v is not None and (v.ndim != 1 or v.shape[0] != x.shape[1]):
+            raise RuntimeError(
+                f"{name}: {what} should contain {hint(x.shape[1])} elements not {hint(product(v.shape))} (input {list(map(hint, x.shape))})"
+            )
+
+
+@op(public=False)
+def batch_norm_eval(input, mean, var, weight=None, bias=None, eps: float = 1e-5):
+    """(x - mean) / sqrt(var + eps) * weight + bias with given statistics."""
+    check_channels("batch_norm", input, running_mean=mean, running_var=var, weight=weight, bias=bias)
+    scale = B.rsqrt(var + eps)
+    if weight is not None:
+        scale = scale * weight
+    shift = -mean * scale
+    if bias is not None:
+        shift = shift + bias
+    wide = B.cast(input, wide_type(input.dtype))
+    return B.cast(wide * per_channel(scale, input.ndim) + per_channel(shift, input.ndim), input.dtype)
+
+
+@op(public=False, visible=1)
+def batch_norm_train(input, weight=None, bias=None, eps: float = 1e-5):
+    """Normalised by the statistics of the batch; also returns mean, variance and 1 / sqrt(variance + eps)."""
+    check_channels("batch_norm", input, weight=weight, bias=bias)
+    dims = batch_dims(input)
+    wide = B.cast(input, wide_type(input.dtype))
+    mean = B.mean(wide, dims)
+    centred = wide - per_channel(mean, input.ndim)
+    var = B.mean(centred * centred, dims)
+    inverse = B.rsqrt(var + eps)
+    scale = inverse if weight is None else inverse * weight
+    result = centred * per_channel(scale, input.ndim)
+    if bias is not None:
+        result = result + per_channel(bias, input.ndim)
+    return B.cast(result, input.dtype), mean, var, inverse
+
+
+@batch_norm_train.vjp
+def _(cotangents, outputs, input, weight=None, bias=None, eps=1e-5):
+    _, mean, _, inverse = outputs
+    g = B.cast(cotangents[0], wide_type(input.dtype))
+    dims, ndim = batch_dims(input), input.ndim
+    centred = B.cast(input, g.dtype) - per_channel(mean, ndim)
+    bias_cotangent = B.sum(g, dims)
+    weight_cotangent = B.sum(g * centred, dims) * inverse
+    n = product(input.shape[d] for d in dims)
+    scale = inverse if weight is None else inverse * weight
+    along = weight_cotangent * inverse / n
+    input_cotangent = per_channel(scale, ndim) * (
+        g - per_channel(bias_cotangent / n, ndim) - centred * per_channel(along, ndim)
+    )
+    return input_cotangent, weight_cotangent, bias_cotangent
+
+
+@op(public=False, mutates=("running_mean", "running_var"))
+def update_statistics(running_mean, running_var, mean, var, momentum: float, correction: float):
+    """Move running statistics towards those of a batch; `correction` makes the variance unbiased."""
+    return (
+        running_mean + momentum * (B.cast(mean, running_mean.dtype) - running_mean),
+        running_var + momentum * (B.cast(var, running_var.dtype) * correction - running_var),
+    )
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    """Normalise each channel (dim 1) over the batch and all other dims (Ioffe & Szegedy 2015).
+
+    input: (N, C, ...); running_mean, running_var, weight, bias: (C,). In training the running statistics move by
+    `momentum` towards those of the batch.
+    """
+    if input.ndim < 2:
+        raise ValueError(f"batch_norm: expected at least 2 dimensions, got {input.ndim}D input")
+    if not training:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+        return batch_norm_eval(input, running_mean, running_var, weight, bias, float(eps))
+    count = input.numel() // input.shape[1] if input.shape[1] else 0
+    if count == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+    result, mean, var = batch_norm_statistics(input, weight, bias, float(eps))
+    if running_mean is not None:
+        update_statistics(running_mean, running_var, mean, var, float(momentum), count / (count - 1.0))
+    return result
+
+
+@op(public=False, visible=3)
+def batch_norm_statistics(input, weight=None, bias=None, eps: float = 1e-5):
+    """`batch_norm_train`, with the batch's mean and variance for the caller."""
+    return batch_norm_train.declaration.body(input, weight, bias, eps)
+
+
+@batch_norm_statistics.vjp
+def _(cotangents, outputs, input, weight=None, bias=None, eps=1e-5):
+    return batch_norm_train.declaration.vjp_rule(cotangents, outputs, input, weight, bias, eps)
+
+
+composite(batch_norm)
+
+
+def normalised_dims(x, normalized_shape) -> tuple:
+    shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element"
+        )
+    if len(shape) > x.ndim or any(a != b for a, b in zip(x.shape[x.ndim - len(shape) :], shape)):
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but got input of "
+            f"size{list(map(hint, x.shape))}"
+        )
+    return tuple(range(x.ndim - len(shape), x.ndim))
+
+
+@op(public=False)
+def layer_norm_of(input, normalized_shape: tuple, weight=None, bias=None, eps: float = 1e-5):
+    """Normalised over the trailing dims."""
+    dims = normalised_dims(input, normalized_shape)
+    wide = B.cast(input, wide_type(input.dtype))
+    centred = wide - B.mean(wide, dims, True)
+    result = centred * B.rsqrt(B.mean(centred * centred, dims, True) + eps)
+    if weight is not None:
+        result = result * weight
+    if bias is not None:
+        result = result + bias
+    return B.cast(result, input.dtype)
+
+
+@layer_norm_of.vjp
+def _(cotangents, outputs, input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    dims = normalised_dims(input, normalized_shape)
+    lead = tuple(d for d in range(input.ndim) if d not in dims)
+    g, wide = B.cast(cotangents[0], wide_type(input.dtype)), B.cast(input, wide_type(input.dtype))
+    centred = wide - B.mean(wide, dims, True)
+    inverse = B.rsqrt(B.mean(centred * centred, dims, True) + eps)
+    unit = centred * inverse
+    scaled = g if weight is None else g * weight
+    input_cotangent = inverse * (scaled - B.mean(scaled, dims, True) - unit * B.mean(scaled * unit, dims, True))
+    return (
+        input_cotangent,
+        None if weight is None else B.sum(g * unit, lead) if lead else g * unit,
+        None if bias is None else B.sum(g, lead) if lead else g,
+    )
+
+
+@composite
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    """Normalise over the trailing dims `normalized_shape` (Ba et al. 2016), then scale and shift.
+
+    weight, bias: of shape `normalized_shape`, or None.
+    """
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    return layer_norm_of(input, shape, weight, bias, float(eps))
+
+
+@op
+def group_norm(input, num_groups: int, weight=None, bias=None, eps: float = 1e-5):
+    """Normalise groups of channels (dim 1) of each sample (Wu & He 2018), then scale and shift channels."""
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    if input.shape[1] % num_groups != 0:
+        raise RuntimeError(
+            f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(map(hint, input.shape))} and num_groups={num_groups}"
+        )
+    check_channels("group_norm", input, weight=weight, bias=bias)
+    grouped = B.reshape(input, (input.shape[0], num_groups, product(input.shape[1:]) // num_groups))
+    wide = B.cast(grouped, wide_type(input.dtype))
+    centred = wide - B.mean(wide, (2,), True)
+    unit = centred * B.rsqrt(B.mean(centred * centred, (2,), True) + eps)
+    result = B.reshape(unit, input.shape)
+    if weight is not None:
+        result = result * per_channel(weight, input.ndim)
+    if bias is not None:
+        result = result + per_channel(bias, input.ndim)
+    return B.cast(result, input.dtype)
+
+
+@composite
+def instance_norm(
+    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
+):
+    """Normalise each channel of each sample (Ulyanov et al. 2016)."""
+    if not use_input_stats:
+        return batch_norm_eval(input, running_mean, running_var, weight, bias, float(eps))
+    n, c = input.shape[0], input.shape[1]
+    if input.numel() == n * c:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {list(input.shape)}")
+    if running_mean is not None:
+        rows = input.detach().reshape(n, c, -1)
+        mean, var = rows.mean(2).mean(0), rows.var(2).mean(0)
+        update_statistics(running_mean, running_var, mean, var, float(momentum), 1.0)
+    return group_norm(input, c, weight, bias, float(eps))
+
+
+@op
+def rms_norm(input, normalized_shape: tuple, weight=None, eps: float = 1.1920929e-07):
+    """Divide by the root mean square over the trailing dims (Zhang & Sennrich 2019)."""
+    dims = normalised_dims(input, normalized_shape)
+    wide = B.cast(input, wide_type(input.dtype))
+    result = wide * B.rsqrt(B.mean(wide * wide, dims, True) + eps)
+    return B.cast(result if weight is None else result * weight, input.dtype)
+
+
+@composite
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """Divide by the p-norm along `dim`, or by `eps` where that is larger."""
+    length = input.norm(p, dim, keepdim=True)
+    return input / length.clamp(min=eps).expand(*input.shape)
+
+
+@op
+def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0):
+    """Divide by the response of neighbouring channels (Krizhevsky et al. 2012)."""
+    if input.ndim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    squares = input * input
+    before, after = size // 2, (size - 1) // 2
+    low = [before if d == 1 else 0 for d in range(input.ndim)]
+    high = [after if d == 1 else 0 for d in range(input.ndim)]
+    windows = B.unfold(B.pad(squares, low, high), 1, size, 1)
+    return input / B.pow(B.mean(windows, (input.ndim,)) * alpha + k, beta)
