@@ -9,8 +9,9 @@ from rushlight.ir.check import IllegalGraph, check
 from rushlight.ir.dtypes import float32, float64, int32, int64
 from rushlight.ir.graph import Graph, Node
 from rushlight.ir.primitive import PRIMITIVES
-from rushlight.ir.primitives.call import trace_call
 from rushlight.ir.sizes import Scope
+
+from .trace import trace_call
 
 
 def good() -> Graph:

@@ -13,12 +13,11 @@ from rushlight.ir.dtypes import complex128, float32, float64
 from rushlight.ir.graph import Graph
 from rushlight.ir.interpret import interpret
 from rushlight.ir.parsing import parse_graph
-from rushlight.ir.primitives.call import trace_call
 from rushlight.ir.printing import format_graph, graph_key
 from rushlight.ir.sizes import Scope
 
 from .samples import SAMPLES
-from .trace import traced
+from .trace import trace_call, traced
 
 UNARY = (B.exp, B.abs, B.sin, lambda x: B.flip(x, 0), lambda x: B.cumsum(x, -1), lambda x: B.sort(x)[0], B.square)
 BINARY = (B.add, B.mul, B.maximum, B.atan2, lambda a, b: B.where(a < b, a, b), lambda a, b: B.concat([a, b], 0)[1:])

@@ -119,26 +119,6 @@ def _copy(node: Node, inputs) -> Node:
     return copy
 
 
-def expand_calls(graph: Graph) -> Graph:
-    """The same graph with every call replaced by its body."""
-    if not any(node.prim.kind == "call" for node in graph.nodes):
-        return graph
-    result = Graph(graph.scope)
-    result.inputs = list(graph.inputs)
-    mapped = {id(v): v for v in graph.inputs}
-    with result:
-        for node in graph.nodes:
-            inputs = [mapped[id(v)] for v in node.inputs]
-            if node.prim.kind == "call":
-                outputs = inline(expand_calls(node.attrs["graph"]), inputs)
-            else:
-                copy = _copy(node, inputs)
-                result.nodes.append(copy)
-                outputs = copy.outputs
-            mapped.update((id(old), new) for old, new in zip(node.outputs, outputs))
-    return result.returns([mapped[id(v)] for v in graph.outputs], graph.output_strides, graph.aliases)
-
-
 def batch(graph: Graph, inputs: Sequence[Value], dims: Sequence[int | None]) -> tuple[list[Value], list[int | None]]:
     """Record a graph for a whole batch: vmap.
 

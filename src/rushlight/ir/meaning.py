@@ -61,7 +61,7 @@ def _digamma(x: float) -> float:
     if x < 0:
         if x == math.floor(x):
             return math.nan
-        fraction = math.fmod(x, 1.0)
+        fraction = x - round(x)  # small beside a pole, where it decides
         return _digamma(1 - x) - math.pi / math.tan(math.pi * fraction)
     shift = 0.0
     while x < 10:
@@ -83,7 +83,7 @@ def _erfinv(y: float) -> float:
     x = math.copysign(math.sqrt(math.sqrt(c * c - w / 0.147) - c), y)
     for _ in range(3):
         # near 1 the difference of erfs would lose every digit
-        error = math.erf(x) - y if abs(y) < 0.5 else math.copysign((1 - abs(y)) - math.erfc(abs(x)), y)
+        error = math.erf(x) - y if abs(y) < 0.5 else math.copysign(1, y) * ((1 - abs(y)) - math.erfc(abs(x)))
         step = error / (2 / math.sqrt(math.pi) * math.exp(-x * x))
         x -= step / (1 + x * step)
     return x

@@ -12,10 +12,9 @@ guard. An equality that was found to hold is learnt: one symbol is replaced by t
 
 from __future__ import annotations
 
-import math
+from . import polynomials
 
 Size = "int | Sym"
-Terms = "dict[tuple[str, ...], int]"  # coefficient of each monomial, a sorted tuple of atoms
 
 
 class Scope:
@@ -97,14 +96,14 @@ class Sym:
     def terms(self) -> dict:
         """Coefficients by monomial, after applying the equalities learnt so far."""
         if self._known != len(self.scope.substitution):
-            self._terms = _substitute(self._terms, self.scope)
+            self._terms = polynomials.substitute(self._terms, self.scope)
             self._known = len(self.scope.substitution)
             self._source = None
         return self._terms
 
     def simplified(self) -> Size:
         """This size, or the plain number that learnt equalities have made of it."""
-        return _make(self.scope, self.terms, self.hint)
+        return polynomials.make(self.scope, self.terms, self.hint)
 
     def key(self) -> tuple:
         """The normal form as a hashable: equal for sizes that are known to be equal now."""
@@ -113,7 +112,7 @@ class Sym:
     def source(self) -> str:
         terms = self.terms
         if self._source is None:
-            self._source = _source(terms)
+            self._source = polynomials.text_of(terms)
         return self._source
 
     # -- arithmetic ---------------------------------------------------------------------------
@@ -121,9 +120,9 @@ class Sym:
         if type(other) is not Sym and not isinstance(other, int):
             return NotImplemented if not isinstance(other, float) else float(self) + other
         terms = dict(self.terms)
-        for mono, c in _terms_in(self.scope, other).items():
+        for mono, c in polynomials.terms_in(self.scope, other).items():
             terms[mono] = terms.get(mono, 0) + c
-        return _make(self.scope, terms, self.hint + int(hint(other)))
+        return polynomials.make(self.scope, terms, self.hint + int(hint(other)))
 
     __radd__ = __add__
 
@@ -144,24 +143,28 @@ class Sym:
             return NotImplemented if not isinstance(other, float) else float(self) * other
         if type(other) is int and other == 1:
             return self
-        return _make(self.scope, _multiply(self.terms, _terms_in(self.scope, other)), self.hint * int(hint(other)))
+        return polynomials.make(
+            self.scope,
+            polynomials.multiply(self.terms, polynomials.terms_in(self.scope, other)),
+            self.hint * int(hint(other)),
+        )
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other):
-        return _floor(self.scope, self, other)[0]
+        return polynomials.floor(self.scope, self, other)[0]
 
     def __rfloordiv__(self, other):
-        return _floor(self.scope, other, self)[0]
+        return polynomials.floor(self.scope, other, self)[0]
 
     def __mod__(self, other):
-        return _floor(self.scope, self, other)[1]
+        return polynomials.floor(self.scope, self, other)[1]
 
     def __rmod__(self, other):
-        return _floor(self.scope, other, self)[1]
+        return polynomials.floor(self.scope, other, self)[1]
 
     def __divmod__(self, other):
-        return _floor(self.scope, self, other)
+        return polynomials.floor(self.scope, self, other)
 
     def __truediv__(self, other):
         return int(self) / other
@@ -181,7 +184,7 @@ class Sym:
             return True
         if type(other) is not Sym and not isinstance(other, int):
             return self == int(other) if isinstance(other, float) and other.is_integer() else NotImplemented
-        difference = _bounded(self - other)
+        difference = polynomials.bounded(self - other)
         low, high = difference[1:]
         if low is not None and low == high:
             return low == 0
@@ -191,7 +194,7 @@ class Sym:
             self.scope.guard(f"{self.source()} != {source(other)}")
             return False
         self.scope.guard(f"{self.source()} == {source(other)}")
-        _learn_zero(self.scope, difference[0].terms)
+        polynomials.learn_zero(self.scope, difference[0].terms)
         return True
 
     def __ne__(self, other):
@@ -200,7 +203,7 @@ class Sym:
 
     def _order(self, other, op: str, negated: str, compare):
         if type(other) is Sym or isinstance(other, int):
-            _, low, high = _bounded(self - other)
+            _, low, high = polynomials.bounded(self - other)
             # the end of the difference's interval that proves the relation, and the one that refutes it
             proof, refutation = (low, high) if op[0] == ">" else (high, low)
             if proof is not None and compare(proof, 0):
@@ -244,231 +247,3 @@ class Sym:
 
     def __repr__(self):
         return f"{self.source()}={self.hint}"
-
-
-# -- polynomials ------------------------------------------------------------------------------
-def _make(scope: Scope, terms: dict, hint: int) -> Size:
-    terms = {mono: c for mono, c in terms.items() if c}
-    if not terms:
-        return 0
-    if len(terms) == 1 and () in terms:
-        return terms[()]
-    return Sym(scope, terms, hint)
-
-
-def _terms_in(scope: Scope, size) -> dict:
-    if type(size) is not Sym:
-        return {(): int(size)}
-    if size.scope is not scope:
-        raise RuntimeError(f"sizes of different traces cannot be combined: {size!r}")
-    return size.terms
-
-
-def _multiply(a: dict, b: dict) -> dict:
-    terms: dict = {}
-    for m1, c1 in a.items():
-        for m2, c2 in b.items():
-            mono = tuple(sorted(m1 + m2)) if m1 and m2 else m1 or m2
-            terms[mono] = terms.get(mono, 0) + c1 * c2
-    return terms
-
-
-def _source(terms: dict) -> str:
-    parts = []
-    for mono, c in sorted(terms.items()):
-        factors = [str(c)] if c != 1 or not mono else []
-        parts.append("*".join(factors + list(mono)))
-    if not parts:
-        return "0"
-    return parts[0] if len(parts) == 1 else "(" + " + ".join(parts) + ")"
-
-
-def _substitute(terms: dict, scope: Scope) -> dict:
-    """Terms with every replaced symbol written out, within opaque atoms too."""
-    result: dict = {}
-    for mono, c in terms.items():
-        partial = {(): c}
-        for atom in mono:
-            partial = _multiply(partial, _atom_terms(atom, scope))
-        for m, v in partial.items():
-            result[m] = result.get(m, 0) + v
-    return {m: c for m, c in result.items() if c}
-
-
-def _atom_terms(atom: str, scope: Scope) -> dict:
-    """What an atom has become; learnt replacements never mention the symbol they replace, so this ends."""
-    if atom in scope.substitution:
-        return _terms_in(scope, scope.substitution[atom])
-    if atom in scope.opaque:
-        op, left, right = scope.opaque[atom]
-        if not scope.substitution.keys().isdisjoint(_symbols_of(left) | _symbols_of(right)):
-            left, right = (x.simplified() if type(x) is Sym else x for x in (left, right))
-            return _terms_in(scope, left // right if op == "//" else left % right)
-    return {(atom,): 1}
-
-
-def _symbols_of(size) -> set[str]:
-    """Names of the symbols in an expression as it was written, those inside opaque atoms included."""
-    if type(size) is not Sym:
-        return set()
-    names: set[str] = set()
-    for mono in size._terms:
-        for atom in mono:
-            if atom in size.scope.opaque:
-                _, left, right = size.scope.opaque[atom]
-                names |= _symbols_of(left) | _symbols_of(right)
-            else:
-                names.add(atom)
-    return names
-
-
-# -- division ---------------------------------------------------------------------------------
-def _floor(scope: Scope, left, right) -> tuple:
-    """(left // right, left % right), in Python's meaning, as simple as can be."""
-    if not all(type(x) is Sym or isinstance(x, int) for x in (left, right)):
-        return NotImplemented, NotImplemented
-    if right == 0:
-        raise ZeroDivisionError("integer division or modulo by zero")
-    exact = _exact_quotient(scope, left, right)
-    if exact is not None:
-        return exact, 0
-    left, right = (x.simplified() if type(x) is Sym else x for x in (left, right))
-    if type(left) is not Sym and type(right) is not Sym:
-        return divmod(left, right)
-    if type(right) is int and right > 0:
-        return _floor_by_number(scope, left, right)
-    return _opaque(scope, "//", left, right), _opaque(scope, "%", left, right)
-
-
-def _exact_quotient(scope: Scope, left, right):
-    """left / right when right is one monomial that divides every term of left, else None."""
-    divisor = _terms_in(scope, right)
-    if len(divisor) != 1:
-        return None
-    ((mono, c),) = divisor.items()
-    terms = {}
-    for m, v in _terms_in(scope, left).items():
-        rest = list(m)
-        for atom in mono:
-            if atom not in rest:
-                return None
-            rest.remove(atom)
-        if v % c:
-            return None
-        terms[tuple(rest)] = v // c
-    return _make(scope, terms, hint(left) // hint(right))
-
-
-def _floor_by_number(scope: Scope, left: Sym, number: int) -> tuple:
-    """Multiples of the number leave the floor; what stays has coefficients in [0, number)."""
-    whole = {m: c // number for m, c in left.terms.items()}
-    part = {m: c % number for m, c in left.terms.items()}
-    value = sum(whole.get(m, 0) * _evaluate(m, scope) for m in whole)
-    outside = _make(scope, whole, value)
-    inside = _make(scope, part, left.hint - number * value)
-    if type(inside) is int:
-        return outside + inside // number, inside % number
-    low, high = _bounds(inside)
-    if low is not None and low >= 0 and high is not None and high < number:
-        return outside, inside
-    return outside + _opaque(scope, "//", inside, number), _opaque(scope, "%", inside, number)
-
-
-def _evaluate(mono: tuple, scope: Scope) -> int:
-    """The value of a monomial under the hints."""
-    total = 1
-    for atom in mono:
-        if atom in scope.opaque:
-            op, left, right = scope.opaque[atom]
-            total *= hint(left) // hint(right) if op == "//" else hint(left) % hint(right)
-        else:
-            total *= scope.hints[atom]
-    return total
-
-
-def _opaque(scope: Scope, op: str, left, right) -> Sym:
-    # a product at the right of // would be read from the left
-    divisor = source(right)
-    if type(right) is Sym and len(right.terms) == 1 and "*" in divisor:
-        divisor = f"({divisor})"
-    atom = f"({source(left)} {op} {divisor})"
-    scope.opaque.setdefault(atom, (op, left, right))
-    return Sym(scope, {(atom,): 1}, hint(left) // hint(right) if op == "//" else hint(left) % hint(right))
-
-
-# -- bounds -----------------------------------------------------------------------------------
-def _bounded(size) -> tuple:
-    """The size with the least and the greatest value it can have (None: not known)."""
-    size = size.simplified() if type(size) is Sym else size
-    return (size, *_bounds(size))
-
-
-def _bounds(size) -> tuple:
-    if type(size) is not Sym:
-        return size, size
-    low, high = 0, 0
-    for mono, c in size.terms.items():
-        least, most = _monomial_bounds(mono, size.scope)
-        if c < 0:
-            least, most = most, least
-        low = None if low is None or least is None else low + c * least
-        high = None if high is None or most is None else high + c * most
-    return low, high
-
-
-def _monomial_bounds(mono: tuple, scope: Scope) -> tuple:
-    low, high = 1, 1
-    for atom in mono:
-        least, most = _atom_bounds(atom, scope)
-        if least is None or least < 0:
-            return None, None  # products of numbers of unknown sign
-        low *= least
-        high = None if high is None or most is None else high * most
-    return low, high
-
-
-def _atom_bounds(atom: str, scope: Scope) -> tuple:
-    if atom not in scope.opaque:
-        return scope.least.get(atom), None
-    op, left, right = scope.opaque[atom]
-    smallest, largest = _bounds(right)
-    if smallest is None or smallest < 1:
-        return None, None
-    if op == "%":
-        return 0, None if largest is None else largest - 1
-    low, high = _bounds(left)
-    if type(right) is not int:
-        return (0 if low is not None and low >= 0 else None), None
-    return (None if low is None else low // right), (None if high is None else high // right)
-
-
-# -- learning ---------------------------------------------------------------------------------
-def _learn_zero(scope: Scope, terms: dict) -> None:
-    """A polynomial was found to be 0: replace, from now on, a symbol that it determines."""
-    terms = _reduced(terms, scope)
-    candidates = []
-    for mono, c in terms.items():
-        if len(mono) == 1 and abs(c) == 1 and mono[0] not in scope.opaque:
-            rest = _make(scope, {m: -c * v for m, v in terms.items() if m != mono}, scope.hints[mono[0]])
-            if mono[0] not in _symbols_of(rest):
-                candidates.append((len(mono[0]), mono[0], rest))
-    if candidates:
-        # the youngest symbol goes: sizes of the first inputs stay as they are
-        _, atom, rest = max(candidates, key=lambda found: found[:2])
-        scope.substitution[atom] = rest
-
-
-def _reduced(terms: dict, scope: Scope) -> dict:
-    """The polynomial without factors that cannot be 0."""
-    common = math.gcd(*terms.values())
-    shared = [a for a in min(terms, key=len) if scope.least.get(a, 0) > 0]
-    for atom in shared:
-        if all(atom in mono for mono in terms):
-            terms = {_without(mono, atom): c for mono, c in terms.items()}
-    return {mono: c // common for mono, c in terms.items()}
-
-
-def _without(mono: tuple, atom: str) -> tuple:
-    rest = list(mono)
-    rest.remove(atom)
-    return tuple(rest)

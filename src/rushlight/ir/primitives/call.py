@@ -9,7 +9,7 @@ name and the rules are used: `vjp_rule(node, cotangents) -> list`, required for 
 from __future__ import annotations
 
 from .. import derive
-from ..graph import Graph, Node, current_graph
+from ..graph import Node, current_graph
 from ..primitive import Primitive
 
 
@@ -27,19 +27,6 @@ class _Call(Primitive):
 
 
 call = _Call("call", "call", _shape, outputs=0)
-
-
-def trace_call(op, body, *inputs) -> tuple:
-    """Record a call of `op`, whose `body(*inputs)` (one Value or several) is traced once on inputs like these."""
-    graph = Graph(current_graph().scope)
-    with graph:
-        outputs = body(*(_placeholder(graph, v) for v in inputs))
-    graph.returns(outputs if isinstance(outputs, (tuple, list)) else [outputs])
-    return call(*inputs, op=op, graph=graph)
-
-
-def _placeholder(graph: Graph, value):
-    return graph.scalar(value.dtype) if value.weak else graph.tensor(value.shape, value.dtype)
 
 
 @call.vjp
