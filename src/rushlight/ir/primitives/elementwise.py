@@ -94,8 +94,8 @@ fmod = _binary("fmod", "uif", "fmod", lambda a, b, y: (1, -B.trunc_divide(a, b))
 pow = _binary("pow", "uifc", "power", lambda a, b, y: (_pow_base(a, b), _pow_exponent(a, b, y)))
 maximum = _binary("maximum", "buif", "maximum", lambda a, b, y: (_wins(a, b, B.lt), _wins(b, a, B.lt)))
 minimum = _binary("minimum", "buif", "minimum", lambda a, b, y: (_wins(a, b, B.gt), _wins(b, a, B.gt)))
-atan2 = _binary("atan2", "f", "arctan2", lambda a, b, y: (b / (a * a + b * b), -a / (a * a + b * b)))
-nextafter = _binary("nextafter", "f", "nextafter")
+atan2 = _binary("atan2", "f", "arctan2", lambda a, b, y: _angle_slopes(a, b))
+nextafter = _binary("nextafter", "f", "nextafter", lambda a, b, y: (1, None))
 copysign = _binary("copysign", "f", "copysign", lambda a, b, y: (B.where(B.eq(a, 0), 0.0, y / a), None))
 neg = _unary("neg", "uifc", "negative", lambda x, y: -1)
 
@@ -108,6 +108,14 @@ def _pow_base(a, b):
 def _pow_exponent(a, b, y):
     """y * log(a), and 0 at a = 0 unless b is negative."""
     return B.where(B.logical_and(B.eq(a, 0), B.ge(B.real(b), 0)), 0, y * B.log(a))
+
+
+def _angle_slopes(a, b):
+    """b and -a over a² + b²; 0 where both are 0."""
+    square = a * a + b * b
+    nowhere = B.eq(square, 0)
+    inverse = B.where(nowhere, 0.0, 1 / B.where(nowhere, 1.0, square))
+    return b * inverse, -a * inverse
 
 
 def _wins(a, b, loses):
