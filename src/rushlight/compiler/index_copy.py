@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from .index_layout import ZERO, Nest, Parameters, alignment, copy_run, plus, segments, storage, times
+from .index_layout import ZERO, Nest, Parameters, alignment, copy_run, fill_run, plus, segments, storage, times
 from .kernel import Kernel
 from .target import host
 from .templates import Array, Context
@@ -32,6 +32,9 @@ def copy_kernel(itemsize: int, structure: tuple) -> Kernel:
         if structure[-1] == (1, 1):
             to, of = (f.at(pointer, type, f.add(offset, first)) for pointer, offset in zip((target, source), at))
             copy_run(f, to, of, f.sub(last, first), itemsize, host().vector_bytes)
+        elif structure[-1] == (1, 0) and itemsize <= 8:
+            one = f.load(f.at(source, type, at[1]), type)
+            fill_run(f, f.at(target, type, f.add(at[0], first)), one, f.sub(last, first), host().lanes(itemsize))
         else:
             with f.loop(first, last) as i:
                 to, of = (plus(f, offset, times(f, i, step)) for offset, step in zip(at, inner.steps[0]))

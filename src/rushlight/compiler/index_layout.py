@@ -164,3 +164,12 @@ def copy_run(f: Function, target: V, source: V, count: V, itemsize: int, vector_
     for first, last, step, kind in ((ZERO, vectors, lanes, wide), (vectors, count, 1, type)):
         with f.loop(first, last, step) as i:
             f.store(f.load(f.at(source, type, i), kind, align), f.at(target, type, i), align)
+
+
+def fill_run(f: Function, target: V, one: V, count: V, lanes: int) -> None:
+    """Store one value to `count` adjacent elements: whole vectors, then single elements."""
+    vectors = f.binary("and", count, V(str(-lanes), "i64"))
+    for first, last, step in ((ZERO, vectors, lanes), (vectors, count, 1)):
+        value = f.splat(one, step)
+        with f.loop(first, last, step) as i:
+            f.store(value, f.at(target, one.type, i))

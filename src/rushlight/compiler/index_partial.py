@@ -12,8 +12,9 @@ from . import elementwise
 from .index import index_operands, index_params
 from .index_combine import Run, combine, lanes_of
 from .index_copy import GRAIN
-from .index_layout import ZERO, Nest, Parameters, error_flag, plus, segments, storage, times
+from .index_layout import ZERO, Nest, Parameters, error_flag, fill_run, plus, segments, storage, times
 from .kernel import Kernel
+from .target import host
 from .templates import Array, Context
 from .text import Function, Module, V
 
@@ -55,10 +56,10 @@ def chunks_kernel(dtype: DType, index_sizes: tuple, structure: tuple) -> Kernel:
 
 def fill(f: Function, target: V, count: V, dtype: DType) -> None:
     """Zeros, which are -0 for floats: a sum that nothing is added to keeps the sign of x."""
-    zero = (-0.0 - 0.0j if dtype.is_complex else -0.0) if dtype.kind in "fc" else 0
-    with f.loop(ZERO, count) as i:
-        value = elementwise.to_memory(f, elementwise.constant(f, zero, dtype, 1), dtype, 1)
-        f.store(value, f.at(target, storage(dtype.itemsize), i))
+    part = storage(dtype.to_real().itemsize)
+    top = 1 << (8 * dtype.to_real().itemsize - 1) if dtype.kind in "fc" else 0
+    numbers = f.mul(count, V("2", "i64")) if dtype.is_complex else count
+    fill_run(f, target, f.const(-top, part), numbers, host().lanes(dtype.to_real().itemsize))
 
 
 @functools.cache
