@@ -19,6 +19,7 @@ from .dot_shape import Product, contiguous, expand, is_number
 from .gemm_batch import batch_params
 from .gemm_element import is_half, sum_type
 from .gemm_pieces import Pieces, pieces_kernel
+from .target import host
 from .templates import Array, template
 from .text import scalar_bytes
 
@@ -58,9 +59,11 @@ def lower_dot(context, node, operands, results, epilogue: Epilogue | None = None
 
 def _lower_whole(context, p: Product) -> None:
     if p.a.dtype.kind == "f":
-        for q in (p, p.transposed()):
-            if is_number(q.m, 1) and contiguous(q.b, -1):
+        both = p, p.transposed()
+        for q in both:
+            if is_number(q.m, 1) and contiguous(q.b, -1) and not is_number(q.n, 1):
                 return _lower_columns(context, q)
+        for q in both:
             if contiguous(q.b, -2) and q.m <= FEW and q.k >= SHORT:
                 return _lower_rows(context, q)
     if contiguous(p.c, -1):
@@ -109,9 +112,9 @@ def _lower_gemm(context, p: Product) -> None:
             p = replace(p, bias=_densify(context, p.bias))
         bias = "row" if contiguous(p.bias, -1) else "column"
     dtype, result = p.a.dtype, p.c.dtype
-    structure = gemm.Gemm(
-        dtype, result, _form_of_a(p.a), _form_of_b(p.b), bias, p.relu, len(p.batch), p.total is not None
-    )
+    forms = _form_of_a(p.a), _form_of_b(p.b)
+    narrow = p.n <= host().lanes(result.itemsize)
+    structure = gemm.Gemm(dtype, result, *forms, bias, p.relu, narrow, len(p.batch), p.total is not None)
     a_row, a_step, b_step, b_column = (s * dtype.itemsize for s in (*p.a.strides[-2:], *p.b.strides[-2:]))
     parts, columns = structure.parts, structure.tile.columns
     bias_row = p.bias.strides[-2] * result.itemsize if p.bias else 0

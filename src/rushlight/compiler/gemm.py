@@ -12,7 +12,7 @@ B in rows that fit the cache is read where it lies. A is read where it lies if i
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..ir.dtypes import DType
 from .gemm_batch import batch_addresses, piece_of_sum
@@ -38,6 +38,7 @@ class Gemm:
            "strided"
     b      "rows" (contiguous along n), "columns" (contiguous along k) or "strided"
     bias   None, "row" or "column", as in `Tile`
+    narrow whether one vector holds all columns of C: tiles are not wider then, which saves compiling
     batch  number of batch dimensions
     split  whether the last batch dimension counts pieces of `chunk` steps along k of one product
     """
@@ -48,6 +49,7 @@ class Gemm:
     b: str
     bias: str | None = None
     relu: bool = False
+    narrow: bool = False
     batch: int = 0
     split: bool = False
 
@@ -55,7 +57,15 @@ class Gemm:
     def tile(self) -> Tile:
         rows, vectors = tile_shape()
         dtype = self.result.to_real()
-        return Tile(dtype, rows, 2 if dtype.kind in "iu" else vectors, self.bias, self.relu)
+        vectors = 1 if self.narrow else 2 if dtype.kind in "iu" else vectors
+        return Tile(dtype, rows, vectors, self.bias, self.relu)
+
+    @property
+    def tiles(self) -> list[Tile]:
+        """The tiles for 1, 2, ... vectors, then a lower one of full width: with both heights nearly every number of
+        rows can be cut without waste."""
+        full = self.tile
+        return [replace(full, vectors=v + 1) for v in range(full.vectors)] + [replace(full, rows=full.rows - 1)]
 
     @property
     def parts(self) -> int:
@@ -111,12 +121,7 @@ class _Writer:
 
     def __init__(self, module: Module, structure: Gemm):
         self.structure, self.tile = structure, structure.tile
-        self.heights = (self.tile.rows, self.tile.rows - 1)
-        names = []
-        for rows in reversed(self.heights):
-            for vectors in range(1, self.tile.vectors + 1):
-                tile = Tile(self.tile.dtype, rows, vectors, self.tile.bias, self.tile.relu)
-                names.append("@" + emit_tile(module, tile).name)
+        names = ["@" + emit_tile(module, tile).name for tile in structure.tiles]
         self.tiles = module.table("ptr", names)
         self.pack_b = emit_pack_b(module, self.tile, structure.dtype, structure.b)
         if structure.a != "direct":
@@ -274,7 +279,9 @@ class _Writer:
         f, s, p, tile = self.f, self.structure, self.p, self.tile
         columns = self._panel_columns(panel)
         vectors = self._ceil(columns, tile.lanes)
-        kind = f.add(f.select(is_high, i64(tile.vectors), i64(0)), f.sub(vectors, i64(1)))
+        wide = f.compare("eq", vectors, i64(tile.vectors))
+        low = f.binary("and", wide, f.binary("xor", is_high, V("true", "i1")))
+        kind = f.select(low, i64(tile.vectors), f.sub(vectors, i64(1)))
         function = f.load(f.at(self.tiles, "ptr", kind), "ptr")
         packed = f.offset(self.packed_b, f.mul(panel, i64(s.panel_bytes)))
         direct = f.binary("and", self.in_place, f.compare("eq", columns, i64(tile.columns)))

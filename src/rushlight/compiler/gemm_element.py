@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from ..ir.dtypes import DType
+from .elementwise import from_memory, memory_type, to_memory
 from .target import host
 from .text import Function, V, element, is_float, lanes, scalar_bytes, vector
-
-_MEMORY = {"uint8": "i8", "float16": "i16", "bfloat16": "i16", "float32": "float", "float64": "double"}
-_MEMORY |= {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)} | {"complex64": "float", "complex128": "double"}
-
-
-def memory_type(dtype: DType) -> str:
-    """The scalar LLVM type of an element in memory; for complex numbers that of each of the two parts."""
-    return _MEMORY[dtype.name]
 
 
 def sum_type(dtype: DType) -> str:
     """The scalar LLVM type that products of a dtype are summed in."""
-    return "float" if is_half(dtype) else _MEMORY[dtype.name]
+    return "float" if is_half(dtype) else memory_type(dtype)
 
 
 def is_half(dtype: DType) -> bool:
@@ -25,17 +18,18 @@ def is_half(dtype: DType) -> bool:
 
 
 def load_lanes(f: Function, pointer: V, dtype: DType, lanes: int, count: V | None = None) -> V:
-    """`lanes` adjacent elements in the type of sums; those at or beyond `count` are not read and count as zero."""
+    """`lanes` adjacent elements in the type of sums; those at or beyond `count` are not read and count as zero.
+
+    `count` is a number (i64) or what `first_lanes` makes of it.
+    """
     type = vector(memory_type(dtype), lanes)
     if count is None:
         value = f.load(pointer, type)
-    elif has_masks(type):
-        value = f.masked_load(pointer, lane_mask(f, count, lanes), type)
+    elif (mask := first_lanes(f, count, type)).type != "i64":
+        value = f.masked_load(pointer, mask, type)
     else:
         value = _load_each(f, pointer, type, count)
     if is_half(dtype):
-        from .elementwise import from_memory
-
         return from_memory(f, value, dtype, lanes)
     return value
 
@@ -43,13 +37,11 @@ def load_lanes(f: Function, pointer: V, dtype: DType, lanes: int, count: V | Non
 def store_lanes(f: Function, value: V, pointer: V, dtype: DType, lanes: int, count: V | None = None) -> None:
     """Store a vector of sums, rounded to `dtype`; lanes at or beyond `count` are not written."""
     if is_half(dtype):
-        from .elementwise import to_memory
-
         value = to_memory(f, value, dtype, lanes)
     if count is None:
         f.store(value, pointer)
-    elif has_masks(value.type):
-        f.masked_store(value, pointer, lane_mask(f, count, lanes))
+    elif (mask := first_lanes(f, count, value.type)).type != "i64":
+        f.masked_store(value, pointer, mask)
     else:
         _store_each(f, value, pointer, count)
 
@@ -67,17 +59,13 @@ def rectify(f: Function, value: V) -> V:
     return f.select(f.compare("olt" if is_float(value.type) else "slt", value, zero), zero, value)
 
 
-def has_masks(type: str) -> bool:
-    """Whether the processor loads and stores some lanes of a vector in one instruction."""
-    width = host().vector_bytes
-    return width >= 64 or (width == 32 and scalar_bytes(type) >= 4)
-
-
-def lane_mask(f: Function, count: V, lanes: int) -> V:
-    """A vector of i1: lane < count."""
-    narrow = f.cast("trunc", count, "i32")
-    indices = "<" + ", ".join(f"i32 {i}" for i in range(lanes)) + ">"
-    return f.compare("slt", V(indices, f"<{lanes} x i32>"), f.splat(narrow, lanes))
+def first_lanes(f: Function, count: V, type: str) -> V:
+    """A mask of the lanes below `count` if the processor can load and store a vector `type` by mask, else `count`."""
+    width, n = host().vector_bytes, lanes(type)
+    if count.type != "i64" or not (width >= 64 or (width == 32 and scalar_bytes(type) >= 4)):
+        return count
+    indices = "<" + ", ".join(f"i32 {i}" for i in range(n)) + ">"
+    return f.compare("slt", V(indices, f"<{n} x i32>"), f.splat(f.cast("trunc", count, "i32"), n))
 
 
 def _load_each(f: Function, pointer: V, type: str, count: V) -> V:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir.dtypes import DType, float32
-from .gemm_element import is_half, load_lanes, memory_type, rectify, store_lanes, sum_type
+from .gemm_element import first_lanes, is_half, load_lanes, memory_type, rectify, store_lanes, sum_type
 from .target import host
 from .text import Function, Module, V, scalar_bytes, vector
 
@@ -38,12 +38,14 @@ class Tile:
     """The shape of a register tile and what happens when it is stored.
 
     dtype    element type of C (for complex numbers, C is seen as a matrix of its real type). A and B are read in the
-             type of the sums: float for half types, else the same
+             type of the sums, float for half types, unless in `pairs`
     rows     rows of the tile
     vectors  vectors per row
     bias     None, "row" (bias[row, column], columns contiguous; row stride 0 for one row of them) or "column"
              (bias[row], the same for every column)
     relu     whether negative results become zero (NaN stays)
+    pairs    for bfloat16: A and B hold pairs of it, adjacent along k, that one instruction multiplies and adds;
+             a step along k is then a pair
     """
 
     dtype: DType
@@ -51,6 +53,7 @@ class Tile:
     vectors: int
     bias: str | None = None
     relu: bool = False
+    pairs: bool = False
 
     @property
     def type(self) -> str:
@@ -103,28 +106,30 @@ class _TileWriter:
         self.f, self.tile = f, tile
         self.args = dict(zip((name for _, name in ARGUMENTS), f.args))
         self.wide = vector(tile.type, tile.lanes)
-        self.sum_dtype = float32 if is_half(tile.dtype) else tile.dtype.to_real()
+        self.sum_dtype = float32 if is_half(tile.dtype) else tile.dtype
         zero = f.const(0, self.wide)
         self.sums = [[f.variable(self.wide, zero) for _ in range(tile.vectors)] for _ in range(tile.rows)]
 
     def emit(self) -> None:
-        f = self.f
+        f, tile = self.f, self.tile
         self._accumulate()
+        self.count = f.sub(self.args["columns"], V(str(tile.columns - tile.lanes), "i64"))
+        self.whole = f.compare("sge", self.count, V(str(tile.lanes), "i64"))
         with f.branch(self._flag(FIRST)) as otherwise:
-            if self.tile.bias:
-                self._each_row(self._add_bias)
+            if tile.bias:
+                self._each_row("bias", tile.dtype, self._add_bias)
             otherwise()
-            self._each_row(self._add_sums)
-        if self.tile.relu:
+            self._each_row("sums", self.sum_dtype, self._add)
+        if tile.relu:
             with f.when(self._flag(LAST)):
                 self._relu()
-        if not is_half(self.tile.dtype):
-            self._each_row(self._store_result)
+        if not is_half(tile.dtype):
+            self._each_row("c", tile.dtype, self._store)
             return
         with f.branch(self._flag(LAST)) as otherwise:
-            self._each_row(self._store_result)
+            self._each_row("c", tile.dtype, self._store)
             otherwise()
-            self._each_row(self._store_sums)
+            self._each_row("sums", self.sum_dtype, self._store)
 
     def _accumulate(self) -> None:
         f, tile, args = self.f, self.tile, self.args
@@ -132,63 +137,63 @@ class _TileWriter:
         # rows past the edge read the last row again: one kernel serves every height
         rows = [f.offset(args["a"], f.mul(f.minimum(V(str(r), "i64"), last), args["a_row"])) for r in range(tile.rows)]
         a_offset, b = f.variable("i64", V("0", "i64")), f.variable("ptr", args["b"])
+        read, multiply_add = ("i32", self._dot_pairs) if tile.pairs else (tile.type, self._multiply_add)
         with f.loop(0, args["depth"]):
             b_row, step = f.load(b, "ptr"), f.load(a_offset, "i64")
-            columns = [f.load(f.at(b_row, tile.type, v * tile.lanes), self.wide) for v in range(tile.vectors)]
+            wide = vector(read, tile.lanes)
+            columns = [f.load(f.at(b_row, read, v * tile.lanes), wide) for v in range(tile.vectors)]
             for row, sums in zip(rows, self.sums):
-                scalar = f.splat(f.load(f.offset(row, step), tile.type), tile.lanes)
+                scalar = f.splat(f.load(f.offset(row, step), read), tile.lanes)
                 for column, variable in zip(columns, sums):
-                    f.store(f.add(f.mul(scalar, column), f.load(variable, self.wide)), variable)
+                    f.store(multiply_add(scalar, column, f.load(variable, self.wide)), variable)
             f.store(f.offset(b_row, args["b_step"]), b)
             f.store(f.add(step, args["a_step"]), a_offset)
 
-    def _each_row(self, act) -> None:
-        """act(row, vector, count) for every vector within `rows`; `count` is set where it is partial."""
+    def _multiply_add(self, a: V, b: V, total: V) -> V:
+        return self.f.add(self.f.mul(a, b), total)
+
+    def _dot_pairs(self, a: V, b: V, total: V) -> V:
+        f, lanes = self.f, self.tile.lanes
+        a, b = (f.cast("bitcast", x, f"<{2 * lanes} x bfloat>") for x in (a, b))
+        return f.call(f"llvm.x86.avx512bf16.dpbf16ps.{32 * lanes}", total.type, total, a, b)
+
+    def _each_row(self, matrix: str, dtype: DType, act) -> None:
+        """act(row, dtype, r, v, edge) for every vector within `rows`; `edge` is set where it may be partial."""
         f, tile = self.f, self.tile
-        whole = f.compare("sge", self.args["columns"], V(str(tile.columns), "i64"))
-        count = f.sub(self.args["columns"], V(str(tile.columns - tile.lanes), "i64"))
+        edge = first_lanes(f, self.count, vector(memory_type(dtype), tile.lanes))
         for r in range(tile.rows):
             with f.when(f.compare("slt", V(str(r), "i64"), self.args["rows"])):
+                row = f.offset(self.args[matrix], f.mul(V(str(r), "i64"), self.args[matrix + "_row"]))
                 for v in range(tile.vectors - 1):
-                    act(r, v, None)
-                with f.branch(whole) as otherwise:
-                    act(r, tile.vectors - 1, None)
+                    act(row, dtype, r, v, None)
+                if host().vector_bytes >= 64:  # masks cost nothing
+                    act(row, dtype, r, tile.vectors - 1, edge)
+                    continue
+                with f.branch(self.whole) as otherwise:
+                    act(row, dtype, r, tile.vectors - 1, None)
                     otherwise()
-                    act(r, tile.vectors - 1, count)
+                    act(row, dtype, r, tile.vectors - 1, edge)
 
-    def _add(self, r: int, v: int, value: V) -> None:
+    def _add(self, row: V, dtype: DType, r: int, v: int, edge: V | None) -> None:
+        f, tile = self.f, self.tile
+        pointer = f.at(row, memory_type(dtype), v * tile.lanes)
+        value = load_lanes(f, pointer, dtype, tile.lanes, edge)
+        f.store(f.add(f.load(self.sums[r][v], self.wide), value), self.sums[r][v])
+
+    def _add_bias(self, row: V, dtype: DType, r: int, v: int, edge: V | None) -> None:
+        if self.tile.bias == "row":
+            return self._add(row, dtype, r, v, edge)
+        value = self.f.splat(load_lanes(self.f, row, dtype, 1), self.tile.lanes)
         self.f.store(self.f.add(self.f.load(self.sums[r][v], self.wide), value), self.sums[r][v])
 
-    def _add_bias(self, r: int, v: int, count: V | None) -> None:
+    def _store(self, row: V, dtype: DType, r: int, v: int, edge: V | None) -> None:
         f, tile = self.f, self.tile
-        if tile.bias == "row":
-            pointer = self._address("bias", memory_type(tile.dtype), r, v)
-            self._add(r, v, load_lanes(f, pointer, tile.dtype, tile.lanes, count))
-        else:
-            pointer = self._address("bias", memory_type(tile.dtype), r, 0)
-            self._add(r, v, f.splat(load_lanes(f, pointer, tile.dtype, 1), tile.lanes))
-
-    def _add_sums(self, r: int, v: int, count: V | None) -> None:
-        pointer = self._address("sums", self.tile.type, r, v)
-        self._add(r, v, load_lanes(self.f, pointer, self.sum_dtype, self.tile.lanes, count))
-
-    def _store_result(self, r: int, v: int, count: V | None) -> None:
-        tile = self.tile
-        value = self.f.load(self.sums[r][v], self.wide)
-        store_lanes(self.f, value, self._address("c", memory_type(tile.dtype), r, v), tile.dtype, tile.lanes, count)
-
-    def _store_sums(self, r: int, v: int, count: V | None) -> None:
-        value = self.f.load(self.sums[r][v], self.wide)
-        pointer = self._address("sums", self.tile.type, r, v)
-        store_lanes(self.f, value, pointer, self.sum_dtype, self.tile.lanes, count)
+        pointer = f.at(row, memory_type(dtype), v * tile.lanes)
+        store_lanes(f, f.load(self.sums[r][v], self.wide), pointer, dtype, tile.lanes, edge)
 
     def _relu(self) -> None:
         for variable in (variable for row in self.sums for variable in row):
             self.f.store(rectify(self.f, self.f.load(variable, self.wide)), variable)
-
-    def _address(self, matrix: str, type: str, r: int, v: int) -> V:
-        row = self.f.offset(self.args[matrix], self.f.mul(V(str(r), "i64"), self.args[matrix + "_row"]))
-        return self.f.at(row, type, v * self.tile.lanes)
 
     def _flag(self, flag: int) -> V:
         f = self.f
