@@ -16,6 +16,7 @@ from rushlight.ir.interpret import interpret
 from rushlight.ir.sizes import Scope
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf", "ignore:Casting complex")
 
 NUMBERS = (True, 3, -2, 2.5, 1 + 2j)
 
@@ -330,6 +331,17 @@ def test_number_is_not_rounded_to_half_before_use():
     x = torch.tensor([3.0, 7.0], dtype=torch.bfloat16)
     for function, number in product(ARITHMETIC[:3], (0.1, torch.tensor(0.1), torch.tensor(0.1, dtype=torch.float64))):
         agree(function, function, x, number)
+
+
+def test_literal_powers():
+    for dtype in (torch.bfloat16, torch.float32, torch.int64, torch.complex64):
+        x = torch.tensor([1.3, 2.7, 3.1]).to(dtype)
+        for exponent in (0, 1, 2, 3, 4, 2.5, 0.5, -0.5, -1.0):
+            agree(operator.pow, operator.pow, x, exponent)
+        agree(operator.pow, operator.pow, 2, x)
+    x = torch.tensor([1.3, 2.7, 3.1], dtype=torch.bfloat16)
+    once = (x.float() ** 3).bfloat16()  # torch itself rounds each product
+    np.testing.assert_array_equal(run(lambda v: v**3, x)[1][0], array(once))
 
 
 def test_symbolic_sizes_as_data_and_shapes():

@@ -97,6 +97,8 @@ def pow(a, b) -> Value:
 
 def _literal_power(x: Value, exponent) -> Value:
     """Exact short forms; each has the derivative of the power, at 0 as elsewhere."""
+    if x.dtype in HALVES:
+        return as_dtype(_literal_power(as_dtype(x, float32), exponent), x.dtype)
     if exponent == 0:
         return full_like(x, 1)
     if exponent == 1:
