@@ -58,7 +58,7 @@ def bind(name, inputs, output_shapes, attrs, *, dtypes=None, orders=None, symbol
         Context(lowered), SimpleNamespace(prim=SimpleNamespace(name=name), attrs=attrs), arrays, results, **options
     )
     bound = Bound(lowered, graph, inputs)
-    bound.lowered, bound.guards = lowered, list(scope.guards)
+    bound.lowered, bound.guards, bound.graph = lowered, list(scope.guards), graph
     return bound
 
 
@@ -67,3 +67,10 @@ def call(name, inputs, output_shapes, attrs, *, pieces=3, **keywords) -> list[np
     bound = bind(name, inputs, output_shapes, attrs, **keywords)
     bound.run(pieces)
     return bound.outputs
+
+
+def rebind(bound: Bound, inputs, sizes: dict) -> Bound:
+    """The same launches for arrays of other sizes: `sizes` maps every size at lowering to its new number."""
+    symbols = {name: sizes[number] for name, number in bound.graph.scope.hints.items()}
+    assert all(eval(guard, {}, dict(symbols)) for guard in bound.guards), "a guard does not hold for these sizes"
+    return Bound(bound.lowered, bound.graph, inputs, symbols=symbols)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from template_harness import call
+from template_harness import bind, call, rebind
 
 import rushlight.compiler.index_write as index_write
 from rushlight.compiler.index import read_kernel
@@ -235,3 +235,22 @@ def test_scatter_of_nothing_copies():
     np.testing.assert_array_equal(scatter(x, np.zeros((0, 4), np.int64), x[:0], 0), x)
     x = np.array(2.5, np.float32)
     np.testing.assert_array_equal(put(numbers(3), x, np.array(1))[1], x)
+
+
+@pytest.mark.parametrize(("before", "after"), [((9, 40, 6), (300, 45, 77)), ((50, 3, 50000), (70, 5, 90000))])
+def test_one_lowering_serves_other_sizes(before, after):
+    def arrays(rows, width, count):
+        return numbers((rows, width)), numbers((count, width)), RANDOM.integers(0, rows, count)
+
+    x, values, index = arrays(*before)
+    sizes = dict(zip(before, after))
+    taken = bind("take", [x, index], [(values.shape, "float32")], {"dim": 0})
+    written = bind("put", [x, values, index], [(x.shape, "float32")], {"dim": 0, "mode": "add"})
+    x, values, index = arrays(*after)
+    taken, written = rebind(taken, [x, index], sizes), rebind(written, [x, values, index], sizes)
+    taken.run(3)
+    np.testing.assert_array_equal(taken.outputs[0], x[index])
+    written.run(3)
+    expected = x.astype(np.float64)
+    np.add.at(expected, index, values.astype(np.float64))
+    np.testing.assert_allclose(written.outputs[0], expected, rtol=1e-3, atol=0.1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from template_harness import call
+from template_harness import bind, call, rebind
 
 import rushlight.compiler.scan as scan_template
 
@@ -141,3 +141,26 @@ def test_pieces_do_not_matter(name):
         results = [scan(name, x, dim, pieces=pieces)[0] for pieces in (1, 2, 13)]
         for other in results[1:]:
             np.testing.assert_array_equal(results[0], other)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("name", ["cumsum", "cummax"])
+def test_one_lowering_serves_other_sizes(name, dim):
+    x = numbers((3, 40, 70), "float32")
+    shapes = [(x.shape, "float32"), (x.shape, "int64")][: 1 + (name == "cummax")]
+    bound = bind(name, [x], shapes, {"dim": dim})
+    other = numbers((5, 33, 129), "float32")
+    again = rebind(bound, [other], dict(zip(x.shape, other.shape)))
+    again.run(2)
+    expected = extremes(name, other, dim)[0] if name == "cummax" else np.cumsum(other.astype(float), dim)
+    np.testing.assert_allclose(again.outputs[0], expected, rtol=1e-5, atol=1e-4)
+
+
+def test_long_lowering_serves_other_sizes(monkeypatch):
+    monkeypatch.setattr(scan_template, "LONG", 1000)
+    monkeypatch.setattr(scan_template, "BLOCK", 128)
+    bound = bind("cumsum", [np.zeros(1500)], [((1500,), "float64")], {"dim": 0})
+    x = numbers(7001, "float64")
+    again = rebind(bound, [x], {1500: 7001})
+    again.run(5)
+    np.testing.assert_allclose(again.outputs[0], np.cumsum(x), rtol=1e-12, atol=1e-12)

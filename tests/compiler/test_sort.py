@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from template_harness import call
+from template_harness import bind, call, rebind
 
 import rushlight.compiler.sort as sort_template
 
@@ -111,3 +111,15 @@ def test_pieces_do_not_matter(length):
 def test_complex_has_no_order():
     with pytest.raises(TypeError, match="complex"):
         sort(np.zeros(3, np.complex64))
+
+
+@pytest.mark.parametrize(("lengths", "rows"), [((20, 50), (3, 7)), ((200, 1300), (3, 7)), ((70000, 50001), (2, 3))])
+def test_one_lowering_serves_other_sizes(lengths, rows, monkeypatch):
+    monkeypatch.setattr(sort_template, "LONG", 1 << 15)
+    first = numbers((rows[0], lengths[0]), "float32")
+    shapes = [(first.shape, "float32"), (first.shape, "int64")]
+    bound = bind("sort", [first], shapes, {"dim": 1, "descending": False})
+    x = numbers((rows[1], lengths[1]), "float32")
+    again = rebind(bound, [x], dict(zip(first.shape, x.shape)))
+    again.run(2)
+    np.testing.assert_array_equal(again.outputs[1], np.argsort(x, 1, kind="stable"))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from template_harness import call
+from template_harness import bind, call, rebind
 from test_sort import numbers, order
 
 import rushlight.compiler.topk as topk_template
@@ -61,3 +61,16 @@ def test_empty():
         "topk", [np.zeros((3, 5))], [((3, 0), "float64"), ((3, 0), "int64")], {"k": 0, "dim": 1, "largest": True}
     )
     assert values.shape == (3, 0)
+
+
+@pytest.mark.parametrize(("before", "after"), [((3, 900, 5), (7, 1300, 9)), ((2, 9000, 70), (4, 7001, 90))])
+def test_one_lowering_serves_other_sizes(before, after, monkeypatch):
+    monkeypatch.setattr(topk_template, "PIECE", 1024)
+    rows, length, k = before
+    x = numbers((rows, length), "float32")
+    shapes = [((rows, k), "float32"), ((rows, k), "int64")]
+    bound = bind("topk", [x], shapes, {"k": k, "dim": 1, "largest": True})
+    x = numbers(after[:2], "float32")
+    again = rebind(bound, [x], dict(zip(before, after)))
+    again.run(3)
+    np.testing.assert_array_equal(again.outputs[1], order(x, 1, True)[:, : after[2]])

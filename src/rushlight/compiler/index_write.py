@@ -13,6 +13,7 @@ chunks    too few free elements, and sums into few places (see `index_partial`)
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass
 
 from ..ir.dtypes import DType
@@ -107,7 +108,9 @@ class Write:
         nothing = Nest([], *([] for _ in range(2 + len(self.indices))))
         bins = self.result.shape[self.dims[0]]
         scratch = DECOYS * self.result.dtype.itemsize
-        self.launch(context, "owned", nothing, self.nest(self.result.strides), bins, bins // 8 + 1, scratch)
+        # every piece scans all indices: no more of them than threads can be
+        grain = bins // len(os.sched_getaffinity(0)) + 1
+        self.launch(context, "owned", nothing, self.nest(self.result.strides), bins, grain, scratch)
 
     def launch(self, context: Context, form: str, shared: Nest, inside: Nest, range, grain, scratch=0) -> None:
         sizes = tuple(i.dtype.itemsize for i in self.indices)
