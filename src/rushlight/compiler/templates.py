@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -61,3 +62,27 @@ class Context:
         """Append a launch; `arrays` are the pointers in the order the kernel reads them."""
         buffers = [a.buffer() for a in arrays]
         self.lowered.launches.append(Launch(kernel, buffers, list(params), range, grain, scratch))
+
+
+# Which module registers a primitive's template: loaded when the first such node is lowered.
+_MODULES = {
+    "dot": "dot",
+    **dict.fromkeys(("conv", "conv_input_grad", "conv_weight_grad"), "conv"),
+    **dict.fromkeys(("gather", "take"), "index"),
+    **dict.fromkeys(("scatter", "put"), "index_write"),
+    **dict.fromkeys(("max_pool", "max_pool_grad", "avg_pool", "avg_pool_grad"), "pool"),
+    **dict.fromkeys(("adaptive_avg_pool", "adaptive_avg_pool_grad", "adaptive_max_pool"), "pool"),
+    **dict.fromkeys(("cumsum", "cumprod", "logcumsumexp", "cummax", "cummin"), "scan"),
+    "sort": "sort",
+    "topk": "topk",
+    "searchsorted": "sort_search",
+}
+
+
+def template_for(name: str) -> Callable:
+    """The template of a primitive; NotImplementedError if there is none."""
+    if name not in TEMPLATES and name in _MODULES:
+        importlib.import_module(f".{_MODULES[name]}", __package__)
+    if name not in TEMPLATES:
+        raise NotImplementedError(f"lower: no template for primitive {name}")
+    return TEMPLATES[name]
