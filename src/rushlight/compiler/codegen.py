@@ -1,0 +1,490 @@
+"""Writes the kernel of a loop nest: parallel loops, vector blocks with their tails, passes over the inner loops."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ..ir.dtypes import DType, float32, float64, uint8
+from ..ir.sizes import Sym, hint, product
+from .affine import Dim
+from .codegen_fold import Accumulator, accumulator, fold_of
+from .codegen_values import Values, i64, slot_bytes
+from .cost import EXPENSIVE
+from .expressions import Access, Expr, reduction_of
+from .kernel import Kernel
+from .launch import Launch
+from .nest import Nest, Pass
+from .target import host
+from .templates import Array
+from .text import Module, V, vector
+
+MANY = 64  # iterations of the parallel loops that are enough for any number of threads
+BLOCK = 4096  # elements: the unit in which a single long loop is divided among threads
+GRAIN = 16384  # elements of cheap work that are worth a thread
+CHAIN = 128  # additions of float32 partial sums before they are moved to float64
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A loop over vectors: `copies` of the body, each of `lanes` lanes; `masked` ones also do what is left over."""
+
+    lanes: int
+    copies: int
+    masked: bool = False
+
+
+def write_kernel(nest: Nest) -> Launch:
+    """The launch of a nest."""
+    return KernelWriter(nest).launch()
+
+
+class KernelWriter:
+    def __init__(self, nest: Nest):
+        self.nest = nest
+        self.module = Module()
+        self.name = kernel_name(nest)
+        self.f = self.module.kernel(self.name)
+        self.values = Values(self.f, nest)
+        self.needed = [needed_by(p) for p in nest.passes]
+        self.final = closure([e for e, _ in nest.results])
+        self.everything = list(dict.fromkeys([*(e for n in self.needed for e in n), *self.final]))
+        self.accesses = [a for p in nest.passes for _, a in p.stores] + [a for _, a in nest.results]
+        self.plan = self.blocks()
+        self.scratch_size = 0
+        self.place_slots()
+        self.split()
+
+    # -- decisions ----------------------------------------------------------------------------
+    def blocks(self) -> list[Block]:
+        """How the vector loop is run: unrolled vectors first, then single ones, masked or scalar at the end."""
+        nest, vector_dim = self.nest, self.nest.vector
+        if vector_dim is None:
+            return [Block(1, 1)]
+        moving = [e for e in self.everything if vector_dim in e.dims]
+        accesses = [e.data for e in moving if e.kind == "load"] + [a for a in self.accesses if vector_dim in a.strides]
+        units = sum(a.is_unit(vector_dim) for a in accesses)
+        work = sum(max(e.cost - sum(a.cost for a in e.args), 1) for e in moving)
+        if accesses and not units and work < EXPENSIVE and not (nest.vertical or self.reduces()):
+            return [Block(1, 4), Block(1, 1)]
+        copies = 4 if work <= 6 else 2 if work <= 16 else 1
+        lanes = nest.lanes
+        if units == len(accesses) and host().vector_bytes == 64:
+            return [Block(lanes, copies), Block(lanes, 1, True)]
+        middle = [Block(lanes, 1)] if copies > 1 else []
+        return [Block(lanes, copies), *middle, Block(1, 1)]
+
+    def reduces(self) -> list[Expr]:
+        return [e for p in self.nest.passes for e in p.reduces]
+
+    def split(self) -> None:
+        """Choose the parallel loops: `flat` of the outer loops, and blocks of the vector loop if those are few."""
+        nest = self.nest
+        others = nest.outer[:-1] if nest.vertical else nest.outer
+        blockable = nest.is_map or nest.vertical
+        flat, count = 0, 1
+        while flat < len(others) and hint(count) < MANY:
+            count = count * others[flat].size
+            flat += 1
+        self.others, self.block = others, None
+        if blockable and nest.vector is not None and flat == len(others) and hint(count) < MANY:
+            self.block = self.block_size()
+        self.flat = flat
+        if self.block is not None:
+            count = count * ((nest.vector.size + (self.block - 1)) // self.block)
+        self.range = count
+
+    def block_size(self):
+        """Elements of the vector loop in one parallel unit."""
+        if not self.nest.vertical:
+            return BLOCK
+        width = self.plan[0].lanes * self.plan[0].copies
+        rows = hint(product(d.size for d in self.nest.inner))
+        return width * max(1, BLOCK // (width * max(rows, 1)))
+
+    def grain(self):
+        """Parallel units that are worth a thread."""
+        nest = self.nest
+        per_unit = product(d.size for d in self.others[self.flat :]) * product(d.size for d in nest.inner)
+        if self.block is not None:
+            per_unit = self.block if nest.is_map else self.block * product(d.size for d in nest.inner)
+        elif nest.vertical:
+            per_unit = per_unit * nest.vector.size
+        work = max([e.cost for e in self.everything], default=0)
+        grain = GRAIN // 4 if work >= EXPENSIVE else GRAIN
+        return grain // per_unit + 1 if type(per_unit) is Sym else max(1, grain // max(per_unit, 1))
+
+    def place_slots(self) -> None:
+        """Give each kept value a row of scratch memory."""
+        nest = self.nest
+        width = self.plan[0].lanes * self.plan[0].copies if nest.vertical else 1
+        count = product(d.size for d in nest.inner) * width
+        for expr in (e for p in nest.passes for e in p.keep):
+            dtype, parts = slot_dtype(expr.dtype), 2 if expr.dtype.is_complex else 1
+            self.values.slots[expr] = []
+            for _ in range(parts):
+                strides, step = {}, width
+                for dim in reversed(nest.inner):
+                    strides[dim] = step
+                    step = step * dim.size
+                array = Array("scratch", 0, (), (), dtype)
+                self.values.slots[expr].append((Access(array, strides, self.scratch_size), dtype_text(dtype)))
+                size = (count + nest.lanes) * slot_bytes(expr.dtype)
+                self.scratch_size = self.scratch_size + (size + 63) // 64 * 64
+
+    # -- the kernel -----------------------------------------------------------------------------
+    def launch(self) -> Launch:
+        self.write()
+        self.values.finish()
+        text = str(self.module)
+        if "!nontemporal" in text:
+            text += "!0 = !{i32 1}\n"
+        buffers = [a.buffer() for a in self.values.arrays]
+        kernel = Kernel(self.name, text)
+        return Launch(kernel, buffers, self.values.params, self.range, self.grain(), self.scratch_size)
+
+    def write(self) -> None:
+        f, nest, values = self.f, self.nest, self.values
+        values.hoist(self.everything, self.accesses)
+        if self.block is not None and not self.others:
+            size, block = values.size(nest.vector), values.param(self.block)
+            low = f.mul(f.begin, block)
+            self.rows(low, f.minimum(f.mul(f.end, block), size))
+            return
+        with f.loop(f.begin, f.end) as unit, values.scope():
+            low, high = i64(0), values.size(nest.vector) if nest.vector is not None else i64(1)
+            if self.block is not None:
+                block = values.param(self.block)
+                blocks = values.param((nest.vector.size + (self.block - 1)) // self.block)
+                low = f.mul(f.binary("urem", unit, blocks), block)
+                high = f.minimum(f.add(low, block), high)
+                unit = f.binary("udiv", unit, blocks)
+            with self.flat_loops(self.others[: self.flat], unit), self.serial_loops(self.others[self.flat :]):
+                self.rows(low, high)
+
+    @contextmanager
+    def flat_loops(self, dims: list[Dim], unit: V):
+        """Several loops in one: the indices are digits of the unit's number."""
+        f, values, digits = self.f, self.values, []
+        for dim in reversed(dims[1:]):
+            size = values.size(dim)
+            digits.append(f.binary("urem", unit, size))
+            unit = f.binary("udiv", unit, size)
+        digits.append(unit)
+        with self.nested(list(zip(dims, reversed(digits)))):
+            yield
+
+    @contextmanager
+    def nested(self, indices):
+        """Be inside of loops whose indices are given."""
+        if not indices:
+            yield
+            return
+        (dim, index), *rest = indices
+        with self.values.inside(dim, index):
+            self.values.hoist(self.everything, self.accesses)
+            with self.nested(rest):
+                yield
+
+    @contextmanager
+    def serial_loops(self, dims: list[Dim]):
+        if not dims:
+            yield
+            return
+        with self.f.loop(0, self.values.size(dims[0])) as index, self.nested([(dims[0], index)]):
+            with self.serial_loops(dims[1:]):
+                yield
+
+    def rows(self, low: V, high: V) -> None:
+        """Everything inside of the outer loops; `low` and `high` bound the vector loop."""
+        if not self.nest.vertical:
+            self.passes(None, low, high)
+            return
+        for block, index, mask in self.vector_loop(self.plan, low, high):
+            with self.at_vectors(block, index, mask), self.values.inside(self.nest.vector, index):
+                self.passes(block, low, high)
+
+    # -- vectors --------------------------------------------------------------------------------
+    def vector_loop(self, plan: list[Block], low: V, high: V):
+        """Run through [low, high) by the blocks of the plan; yields (block, index, mask) inside each loop."""
+        f, position = self.f, low
+        for block in plan:
+            step = block.lanes * block.copies
+            end = high
+            if step > 1 and not block.masked:
+                whole = f.binary("and", f.sub(high, position), i64(-step))
+                end = f.add(position, whole)
+            with f.loop(position, end, step) as index:
+                mask = self.lane_mask(f.sub(high, index), block.lanes) if block.masked else None
+                yield block, index, mask
+            position = end
+
+    def lane_mask(self, left: V, lanes: int) -> V:
+        """The first `left` (at least 1) of the lanes."""
+        f = self.f
+        missing = f.sub(i64(64), f.minimum(left, i64(lanes)))
+        bits = f.binary("lshr", i64(-1), missing)
+        if lanes < 64:
+            bits = f.cast("trunc", bits, f"i{lanes}")
+        return f.cast("bitcast", bits, vector("i1", lanes))
+
+    @contextmanager
+    def at_vectors(self, block: Block, index: V, mask: V | None):
+        """Write for a block: every copy has its own index of the vector loop."""
+        f, values = self.f, self.values
+        before = values.vector_index
+        values.vector_index = [f.add(index, i64(c * block.lanes)) if c else index for c in range(block.copies)]
+        with values.vectors(block.lanes, 0, mask):
+            yield
+        values.vector_index = before
+
+    def copies(self, block: Block):
+        """Write the same for each copy."""
+        values = self.values
+        for copy in range(block.copies):
+            with values.vectors(block.lanes, copy, values.mask):
+                yield copy
+
+    # -- passes ---------------------------------------------------------------------------------
+    def passes(self, block: Block | None, low: V, high: V) -> None:
+        """All passes over the inner loops, and the results. `block` is that of an outer vector loop."""
+        values = self.values
+        for current, needed in zip(self.nest.passes, self.needed):
+            for _ in self.copies(block) if block else (0,):
+                values.hoist(needed, [a for _, a in current.stores])
+            PassWriter(self, current, needed, block, low, high).write()
+        for _ in self.copies(block) if block else (0,):
+            found = [values.wide(e) if block else values.value(e) for e, _ in self.nest.results]
+            for value, (_, access) in zip(found, self.nest.results):
+                values.store(value, access)
+
+
+class PassWriter:
+    """One pass: opens the inner loops, folds, stores."""
+
+    def __init__(self, kernel: KernelWriter, current: Pass, needed: list[Expr], block: Block | None, low: V, high: V):
+        self.kernel, self.f, self.values, self.nest = kernel, kernel.f, kernel.values, kernel.nest
+        self.current, self.needed, self.block, self.low, self.high = current, needed, block, low, high
+        self.plan = [block] if block else kernel.plan
+        self.accumulators: dict[tuple, list[Accumulator]] = {}
+        self.cascade = False
+        for expr in current.reduces:
+            self.prepare(expr)
+        self.counter = None
+        if self.cascade and len(self.nest.inner) > 1:
+            self.counter = self.f.variable("i64", i64(0))
+
+    def prepare(self, expr: Expr) -> None:
+        """Accumulators: in an outer vector loop one per copy, else one for vectors and one for single elements."""
+        source = expr.args[0].dtype
+        fold = fold_of(self.f, reduction_of(expr.data), source, expr.dtype)
+        if self.block:
+            each = [accumulator(fold, self.block.lanes, 1) for _ in range(self.block.copies)]
+            self.accumulators[expr, "copies"] = each
+        else:
+            for lanes in {b.lanes: None for b in self.plan}:
+                copies = max(b.copies for b in self.plan if b.lanes == lanes)
+                self.accumulators[expr, lanes] = [accumulator(fold, lanes, copies)]
+        self.cascade |= reduction_of(expr.data) == "reduce_sum" and source.kind in "fc"
+
+    def write(self) -> None:
+        values, before = self.values, self.values.kept
+        values.kept = self.current.kept
+        if self.nest.inner:
+            self.loops(self.nest.inner)
+        else:
+            self.innermost_of_nothing()
+        values.kept = before
+        for expr in self.current.reduces:
+            self.complete(expr)
+
+    def innermost_of_nothing(self) -> None:
+        """A kernel without loops: one element."""
+        self.values.vector_index = [i64(0)]
+        with self.values.vectors(1):
+            self.body(Block(1, 1))
+
+    def bounds(self, dim: Dim) -> tuple[V, V]:
+        """The range of an inner loop: all of it, or one part of it in a reduction that is split."""
+        values, f = self.values, self.f
+        if self.nest.is_map:
+            return self.low, self.high
+        parts = self.nest.cluster.parts
+        if parts is None or dim is not self.nest.inner[0]:
+            return i64(0), values.size(dim)
+        unit = 1 if self.nest.vector is not dim else 64
+        chunk = (dim.size + (parts.size * unit - 1)) // (parts.size * unit) * unit
+        width = values.param(chunk)
+        size = values.size(dim)
+        low = f.minimum(f.mul(values.index[parts], width), size)
+        return low, f.minimum(f.add(low, width), size)
+
+    def loops(self, dims: list[Dim]) -> None:
+        """Open the inner loops and write the body in the last one."""
+        f, values = self.f, self.values
+        low, high = self.bounds(dims[0])
+        if len(dims) > 1:
+            with f.loop(low, high) as index, values.inside(dims[0], index):
+                self.hoist()
+                self.loops(dims[1:])
+        elif self.block:
+            self.down(dims[0], low, high)
+        else:
+            self.across(dims[0], low, high)
+
+    def hoist(self) -> None:
+        for _ in self.kernel.copies(self.block) if self.block else (0,):
+            self.values.hoist(self.needed, self.accesses())
+
+    def accesses(self) -> list[Access]:
+        slots = [s for e in (*self.current.keep, *self.current.kept) for s, _ in self.values.slots[e]]
+        return [*(a for _, a in self.current.stores), *slots]
+
+    def down(self, dim: Dim, low: V, high: V) -> None:
+        """The last inner loop, with vectors along an outer one."""
+        f, values = self.f, self.values
+        self.splat_invariants(self.block)
+        if not self.cascade:
+            with f.loop(low, high) as index, values.inside(dim, index):
+                self.body(self.block)
+            return
+        with f.loop(low, high, CHAIN // 2) as start:
+            end = f.minimum(f.add(start, i64(CHAIN // 2)), high)
+            with f.loop(start, end) as index, values.inside(dim, index):
+                self.body(self.block)
+            self.flush(f.sub(end, start))
+
+    def across(self, dim: Dim, low: V, high: V) -> None:
+        """The last inner loop, cut into vectors."""
+        f, values = self.f, self.values
+        self.splat_invariants(self.plan[0])
+        main = self.plan[0]
+        step = main.lanes * main.copies
+        if self.cascade and main.lanes > 1:
+            whole = f.add(low, f.binary("and", f.sub(high, low), i64(-step)))
+            length = i64(step * (CHAIN // main.copies))
+            with f.loop(low, whole, length) as start:
+                end = f.minimum(f.add(start, length), whole)
+                with f.loop(start, end, step) as index:
+                    self.vector_body(main, dim, index, None)
+                self.flush(f.binary("udiv", f.sub(end, start), i64(main.lanes)))
+            low = whole
+            rest = self.plan[1:]
+        else:
+            rest = self.plan
+        for block, index, mask in self.kernel.vector_loop(rest, low, high):
+            self.vector_body(block, dim, index, mask)
+        if self.counter is not None:
+            self.flush(i64(1))
+
+    def vector_body(self, block: Block, dim: Dim, index: V, mask: V | None) -> None:
+        with self.kernel.at_vectors(block, index, mask), self.values.inside(dim, index):
+            self.body(block)
+
+    def splat_invariants(self, block: Block) -> None:
+        """Widen, before the loop, what does not change in it."""
+        values, vector_dim = self.values, self.nest.vector
+        users = [e.args for e in self.needed if e.kind == "map" and vector_dim in e.dims]
+        users += [e.args for e in self.current.reduces] + [[e for e, _ in self.current.stores]]
+        with values.vectors(block.lanes):
+            for expr in dict.fromkeys(e for args in users for e in args):
+                if vector_dim not in expr.dims and values.is_ready(expr):
+                    values.wide(expr)
+
+    def flush(self, added: V) -> None:
+        """Move partial sums to where they are exact: now, or if inner loops are short, after enough of them."""
+        if self.counter is None:
+            self.flush_all()
+            return
+        f = self.f
+        count = f.add(f.load(self.counter, "i64"), added)
+        f.store(count, self.counter)
+        with f.when(f.compare("sge", count, i64(CHAIN))):
+            self.flush_all()
+            f.store(i64(0), self.counter)
+
+    def flush_all(self) -> None:
+        for accumulators in self.accumulators.values():
+            for one in accumulators:
+                one.flush()
+
+    def body(self, block: Block) -> None:
+        """One step of the innermost loop: all values first, then stores, for each copy."""
+        values = self.values
+        with values.scope():
+            for copy in self.kernel.copies(block):
+                found = [values.wide(e) for e, _ in self.current.stores]
+                for expr in self.current.reduces:
+                    self.fold(expr, copy, block)
+                for expr in self.current.keep:
+                    values.write_slot(expr)
+                for value, (_, access) in zip(found, self.current.stores):
+                    values.store(value, access)
+
+    def fold(self, expr: Expr, copy: int, block: Block) -> None:
+        values = self.values
+        x, *places = [values.wide(a) for a in expr.args]
+        place = places[0] if places else None
+        mask = None if self.block else values.mask
+        if self.block:
+            self.accumulators[expr, "copies"][copy].add(0, x, place, mask)
+        else:
+            self.accumulators[expr, block.lanes][0].add(copy, x, place, mask)
+
+    def complete(self, expr: Expr) -> None:
+        """Make the result of a reduction known."""
+        values = self.values
+        if self.block:
+            for copy in self.kernel.copies(self.block):
+                one = self.accumulators[expr, "copies"][copy]
+                values.define(expr, one.fold.result(one.total(), self.block.lanes))
+            return
+        found = [one for (owner, _), (one,) in self.accumulators.items() if owner is expr]
+        fold = found[0].fold
+        states = [fold.across(one.total(), one.lanes) for one in found]
+        state = states[0] if len(states) == 1 else fold.merge(*states)
+        values.define(expr, fold.result(state, 1))
+
+
+def closure(roots, stop=frozenset()) -> list[Expr]:
+    """All that is needed for some expressions, operands first; not beyond what is in `stop`."""
+    order: dict[Expr, None] = {}
+
+    def visit(expr: Expr) -> None:
+        if expr in order:
+            return
+        if expr.kind != "reduce" and expr not in stop:
+            for arg in expr.args:
+                visit(arg)
+        order[expr] = None
+
+    for root in roots:
+        visit(root)
+    return list(order)
+
+
+def needed_by(current: Pass) -> list[Expr]:
+    roots = [e for e, _ in current.stores] + [a for e in current.reduces for a in e.args] + current.keep
+    return closure(roots, current.kept)
+
+
+def kernel_name(nest: Nest) -> str:
+    """A readable name that depends on the structure only."""
+    names = [e.name.removeprefix("reduce_") for e in nest.body.exprs if e.kind in ("map", "reduce")]
+    kind = "map" if nest.is_map else "row"
+    return "_".join([kind, *dict.fromkeys(names)][:6]) if names else "copy"
+
+
+def slot_dtype(dtype: DType) -> DType:
+    """The dtype that holds one part of a register value in scratch memory."""
+    if dtype.is_complex:
+        return dtype.to_real()
+    if dtype.kind == "f":
+        return float64 if dtype.itemsize == 8 else float32
+    return uint8 if dtype.kind == "b" else dtype
+
+
+def dtype_text(dtype: DType) -> str:
+    from .elementwise import register_type
+
+    return register_type(dtype, 1)

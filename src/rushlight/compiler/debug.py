@@ -1,0 +1,72 @@
+"""Prints what the compiler does: RUSHLIGHT_DEBUG=graph,loops,llvm,asm (any of them) writes these stages to stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def wants(stage: str) -> bool:
+    """Whether a stage is to be printed: "graph", "loops", "llvm" or "asm"."""
+    wanted = os.environ.get("RUSHLIGHT_DEBUG")
+    return wanted is not None and stage in wanted.split(",")
+
+
+def show(stage: str, text: str) -> None:
+    print(f"--- {stage}\n{text.rstrip()}", file=sys.stderr)
+
+
+def show_launch(launch) -> None:
+    """The text, and the machine code, of a launch's kernel."""
+    if wants("llvm"):
+        show("llvm", launch.kernel.text)
+    if wants("asm"):
+        show("asm", assembly(launch.kernel.text))
+
+
+def assembly(text: str) -> str:
+    """The machine code of a module, as the compiler's own passes leave it."""
+    import llvmlite.binding as llvm
+
+    from . import cache
+
+    return llvm_optimised(llvm, cache, text)
+
+
+def llvm_optimised(llvm, cache, text: str) -> str:
+    machine = cache._machine()
+    module = llvm.parse_assembly(text)
+    cache.optimise(module, machine)
+    return machine.emit_assembly(module)
+
+
+def nest_text(nest) -> str:
+    """A loop nest in a few lines."""
+    lines = [f"{'map' if nest.is_map else 'row'} of {nest.lanes} lanes"]
+    for dim in nest.outer:
+        lines.append(f"  for {dim}" + (" (vectors)" if nest.vertical and dim is nest.vector else ""))
+    for number, one in enumerate(nest.passes):
+        lines.append(f"    pass {number}")
+        for dim in nest.inner:
+            lines.append(f"      for {dim}" + (" (vectors)" if dim is nest.vector else ""))
+        lines += [f"        {_expr(e)}" for e in one.reduces]
+        lines += [f"        keep {_expr(e)}" for e in one.keep]
+        lines += [f"        {_access(a)} = {_expr(e)}" for e, a in one.stores]
+    lines += [f"    {_access(a)} = {_expr(e)}" for e, a in nest.results]
+    return "\n".join(lines)
+
+
+def _expr(expr, depth: int = 6) -> str:
+    if expr.kind == "load":
+        return _access(expr.data)
+    if expr.kind in ("constant", "size"):
+        return repr(expr.data)
+    if expr.kind in ("scalar", "index"):
+        return expr.kind
+    return f"{expr.name}({', '.join(_expr(a, depth - 1) for a in expr.args) if depth else '...'})"
+
+
+def _access(access) -> str:
+    array = access.array
+    strides = ", ".join(f"{d}*{s}" for d, s in access.strides.items())
+    return f"{array.role}{array.index}[{strides}]"

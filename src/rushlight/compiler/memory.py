@@ -1,0 +1,64 @@
+"""Where the values of a graph lie: its inputs, its outputs and the temporaries between kernels."""
+
+from __future__ import annotations
+
+from ..ir.graph import Graph, Value
+from ..ir.sizes import contiguous_strides
+from .templates import Array, Context
+from .views import is_view, view_array
+
+
+class Memory:
+    """Gives values a home: an `Array` they are stored to by one kernel and loaded from by others."""
+
+    def __init__(self, graph: Graph, context: Context):
+        self.graph, self.context = graph, context
+        self.homes: dict[Value, Array] = {}
+        self.packed: dict[Value, Array] = {}
+        self.places: dict[Value, list[int]] = {}
+        for i, value in enumerate(graph.inputs):
+            if not value.weak:
+                self.homes[value] = Array("input", i, value.shape, value.strides, value.dtype)
+        for j, value in enumerate(graph.outputs):
+            self.places.setdefault(value, []).append(j)
+        self.outputs = [self._output(j) for j in range(len(graph.outputs))]
+
+    def _output(self, j: int) -> Array:
+        value, strides, alias = self.graph.outputs[j], self.graph.output_strides[j], self.graph.aliases[j]
+        if strides is None and alias is not None:
+            strides = self.graph.inputs[alias].strides
+        strides = contiguous_strides(value.shape) if strides is None else tuple(strides)
+        return Array("output", j, value.shape, strides, value.dtype)
+
+    def home(self, value: Value) -> Array:
+        """The home of a value that some kernel stores: the graph's output if it is one, else a temporary."""
+        array = self.homes.get(value)
+        if array is None:
+            places = self.places.get(value)
+            array = self.outputs[places[0]] if places else self.context.temp(value.shape, value.dtype)
+            self.homes[value] = array
+        return array
+
+    def other_outputs(self, value: Value) -> list[Array]:
+        """The outputs that need the value besides its home."""
+        home = self.homes.get(value)
+        return [self.outputs[j] for j in self.places.get(value, ()) if self.outputs[j] is not home]
+
+    def pack(self, value: Value) -> Array:
+        """A contiguous temporary for a copy of a value whose home cannot be viewed as its readers want."""
+        array = self.packed.get(value)
+        if array is None:
+            array = self.packed[value] = self.context.temp(value.shape, value.dtype)
+        return array
+
+    def find(self, value: Value) -> Array | None:
+        """A value in memory: its home, or strides over the home of what it is a view of."""
+        array = self.homes.get(value)
+        if array is not None or not is_view(value.node):
+            return array
+        base = value.node.inputs[0]
+        array = self.find(base)
+        view = None if array is None else view_array(value.node, array)
+        if view is None and base in self.packed:
+            view = view_array(value.node, self.packed[base])
+        return view

@@ -1,0 +1,187 @@
+"""The loop nest of a kernel: which loops are parallel, which are folded, which one is cut into vectors, in what passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..ir.sizes import hint, product
+from .affine import Dim
+from .cost import EXPENSIVE
+from .elementwise import register_type
+from .expressions import Access, Body, Expr
+from .target import host
+from .text import scalar_bytes
+
+
+@dataclass(slots=True)
+class Pass:
+    """One run over the inner loops: reductions it completes, elements it stores, values it keeps for later passes."""
+
+    reduces: list[Expr] = field(default_factory=list)
+    stores: list[tuple[Expr, Access]] = field(default_factory=list)
+    keep: list[Expr] = field(default_factory=list)
+    kept: set[Expr] = field(default_factory=set)
+
+
+class Nest:
+    """Loops of a kernel in order.
+
+    outer     loops around everything, outermost first
+    inner     loops of each pass; for a map the last loop alone
+    vertical  the last outer loop is cut into vectors; else the last inner one is
+    passes    what each pass over the inner loops does
+    results   stores of values that do not depend on the inner loops
+    """
+
+    def __init__(self, body: Body):
+        self.body, self.cluster = body, body.cluster
+        self.is_map = not self.cluster.reduced
+        folded = self.cluster.folded()
+        loops = self.cluster.loops()
+        self.inner = [d for d in loops if d in folded]
+        self.outer = [d for d in loops if d not in folded]
+        self.order()
+        self.vertical = self.choose_vector()
+        self.collapse()
+        self.body.find_dims(set(self.inner))
+        self.lanes = self.vector_lanes()
+        self.body.find_costs(set(self.inner), self.vector, self.lanes)
+        self.passes, self.results = self.schedule()
+
+    @property
+    def vector(self) -> Dim | None:
+        """The loop that is cut into vectors."""
+        loops = self.outer if self.vertical else self.inner
+        return loops[-1] if loops else None
+
+    # -- order --------------------------------------------------------------------------------
+    def order(self) -> None:
+        """Sort loops so that the first store, or else the first load, walks memory forward."""
+        stores = [a for _, a in self.body.stores]
+        for loops in (self.outer, self.inner):
+            walks = [a for a in (*stores, *self.body.loads()) if all(d in a.strides for d in loops)]
+            if walks:
+                loops.sort(key=lambda d: -abs(hint(walks[0].stride(d))))
+
+    def choose_vector(self) -> bool:
+        """Move the vector loop to the end of its list; returns whether that is the outer list."""
+        if self.is_map:
+            self.inner = self.outer
+            best = self.most_unit(self.inner, stores_first=True)
+            if best is not None:
+                self.inner.remove(best[0])
+                self.inner.append(best[0])
+            self.outer, self.inner = self.inner[:-1], self.inner[-1:]
+            return False
+        down, across = self.most_unit(self.outer), self.most_unit(self.inner)
+        vertical = down is not None and (across is None or down[1] > across[1])
+        short = hint(product(d.size for d in self.inner)) < host().lanes(4)
+        if not vertical and short and self.outer and self.outer[-1].size >= host().lanes(4):
+            return product(d.size for d in self.inner) < host().lanes(4)
+        loops, best = (self.outer, down) if vertical else (self.inner, across)
+        if best is not None:
+            loops.remove(best[0])
+            loops.append(best[0])
+        return vertical
+
+    def most_unit(self, loops, stores_first: bool = False) -> tuple[Dim, int] | None:
+        """The loop along which most accesses are contiguous, and how many are."""
+        best = None
+        for dim in reversed(loops):
+            stores = sum(a.is_unit(dim) for _, a in self.body.stores)
+            loads = sum(a.is_unit(dim) for a in self.body.loads())
+            score = loads + (100 if stores_first else 1) * stores
+            if score and (best is None or score > best[1]):
+                best = dim, score
+        return best
+
+    # -- collapse -----------------------------------------------------------------------------
+    def collapse(self) -> None:
+        """Join neighbouring loops that all accesses walk as one."""
+        self.outer, self.inner = self.collapsed(self.outer), self.collapsed(self.inner)
+        if self.is_map:
+            joined = self.collapsed([*self.outer, *self.inner])
+            self.outer, self.inner = joined[:-1], joined[-1:]
+
+    def collapsed(self, loops: list[Dim]) -> list[Dim]:
+        result: list[Dim] = []
+        for dim in reversed(loops):
+            if result and self.cluster.parts not in (dim, result[-1]) and self.joins(dim, result[-1]):
+                result[-1] = self.join(dim, result[-1])
+            else:
+                result.append(dim)
+        return result[::-1]
+
+    def joins(self, outer: Dim, inner: Dim) -> bool:
+        pairs = [(a.stride(outer), a.stride(inner) * inner.size) for a in self.body.accesses()]
+        return all(hint(a) == hint(b) for a, b in pairs) and all(a == b for a, b in pairs)
+
+    def join(self, outer: Dim, inner: Dim) -> Dim:
+        joined = Dim(outer.size * inner.size)
+        for access in self.body.accesses():
+            stride = access.stride(inner)
+            access.strides.pop(outer, None)
+            access.strides.pop(inner, None)
+            if hint(stride):
+                access.strides[joined] = stride
+        return joined
+
+    # -- vectors ------------------------------------------------------------------------------
+    def vector_lanes(self) -> int:
+        """Lanes of a vector: as many as the widest register type has in one register."""
+        widest = 1
+        for expr in self.body.exprs:
+            if expr.dims and self.vector in expr.dims:
+                widest = max(widest, scalar_bytes(register_type(expr.dtype, 1)))
+        if widest == 8 and any(e.dtype.kind == "f" and e.dtype.itemsize <= 4 for e in self.body.exprs):
+            # a few wide values beside floats, such as indices, take two registers
+            widest = 4
+        return host().lanes(widest)
+
+    # -- passes -------------------------------------------------------------------------------
+    def schedule(self) -> tuple[list[Pass], list[tuple[Expr, Access]]]:
+        inner = set(self.inner)
+        reduces = [e for e in self.body.exprs if e.kind == "reduce"]
+        count = max((e.stage for e in reduces), default=0)
+        passes = [Pass() for _ in range(count)]
+        for expr in reduces:
+            passes[expr.stage - 1].reduces.append(expr)
+        results, full = [], []
+        for expr, access in self.body.stores:
+            (full if self.is_map or access.strides.keys() & inner else results).append((expr, access))
+        last = max((e.stage for e, _ in full), default=0)
+        if full and last >= count:
+            passes.append(Pass())
+        for expr, access in full:
+            late = self.overwrites_input(access)
+            passes[-1 if late else expr.stage].stores.append((expr, access))
+        self.keep_values(passes)
+        return passes, results
+
+    def overwrites_input(self, access: Access) -> bool:
+        array = access.array
+        graph = self.body.memory.graph
+        return array.role == "output" and graph.aliases[array.index] is not None
+
+    def keep_values(self, passes: list[Pass]) -> None:
+        """Have expensive values that two passes need kept by the first one."""
+        inner, done = set(self.inner), {}
+        for number, current in enumerate(passes):
+            pending = [e for e, _ in current.stores] + [a for e in current.reduces for a in e.args]
+            seen = set()
+            while pending:
+                expr = pending.pop()
+                if expr in seen or expr.kind == "reduce":
+                    continue
+                seen.add(expr)
+                if done.get(expr, number) < number and self.is_worth_keeping(expr, inner):
+                    passes[done[expr]].keep.append(expr)
+                    current.kept.add(expr)
+                    continue
+                done.setdefault(expr, number)
+                pending += expr.args
+        for current in passes:
+            current.keep = list(dict.fromkeys(current.keep))
+
+    def is_worth_keeping(self, expr: Expr, inner: set[Dim]) -> bool:
+        return self.vector in expr.dims and bool(expr.dims & inner) and expr.cost >= EXPENSIVE
