@@ -191,9 +191,9 @@ class KernelWriter:
         if not dims:
             yield
             return
-        with self.f.loop(0, self.values.size(dims[0])) as index, self.nested([(dims[0], index)]):
-            with self.serial_loops(dims[1:]):
-                yield
+        size = self.values.size(dims[0])
+        with self.f.loop(0, size) as index, self.nested([(dims[0], index)]), self.serial_loops(dims[1:]):
+            yield
 
     def rows(self, low: V, high: V) -> None:
         """Everything inside of the outer loops; `low` and `high` bound the vector loop."""
@@ -356,7 +356,7 @@ class PassWriter:
 
     def across(self, dim: Dim, low: V, high: V) -> None:
         """The last inner loop, cut into vectors."""
-        f, values = self.f, self.values
+        f = self.f
         self.splat_invariants(self.plan[0])
         main = self.plan[0]
         step = main.lanes * main.copies

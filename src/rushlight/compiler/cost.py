@@ -6,10 +6,10 @@ from ..ir.dtypes import DType
 
 EXPENSIVE = 10  # from here on a value is kept rather than computed again
 
-_WEIGHTS = dict.fromkeys(
-    ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma", "sigmoid", "pow", "atan2", "fmod", "remainder", "floor_divide"],
-    20,
-) | dict.fromkeys(("div", "sqrt", "rsqrt", "reciprocal", "trunc_divide", "nextafter"), 4)
+_FUNCTIONS = """exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+erf erfc erfinv lgamma digamma sigmoid pow atan2 fmod remainder floor_divide"""
+_DIVISIONS = "div sqrt rsqrt reciprocal trunc_divide nextafter"
+_WEIGHTS = dict.fromkeys(_FUNCTIONS.split(), 20) | dict.fromkeys(_DIVISIONS.split(), 4)
 
 
 def weight(name: str, dtype: DType) -> int:

@@ -8,6 +8,8 @@ each other in a circle. Cheap values of one operand are computed again by each r
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..ir.graph import Graph, Node, Value
 from ..ir.sizes import hint, known_equal, product
 from .affine import ZERO, access_dims, access_key, index_of
@@ -220,10 +222,7 @@ class Fuser:
         (one, accesses), *others = groups
         if len(accesses) != 1:
             return False
-        for two, theirs in others:
-            if len(theirs) == 1 and self.merge(node, one, accesses[0], two, theirs[0]):
-                return True
-        return False
+        return any(len(theirs) == 1 and self.merge(node, one, accesses[0], two, theirs[0]) for two, theirs in others)
 
     def merge(self, node: Node, one: Cluster, access, two: Cluster, other) -> bool:
         """Make one kernel of two that read the value of a node, if they can run in the same loops."""
@@ -263,7 +262,7 @@ class Fuser:
         """Store a value from a kernel that reads it, from one with the same loops, or from its own."""
         value = node.outputs[0]
         readers = self.readers_of(value)
-        for cluster, access in self.candidates(node):
+        for cluster, access in self.candidates(node):  # noqa: B007 - the first that does
             if all(r is cluster or not reaches(r, cluster) for r in readers):
                 break
         else:
@@ -359,7 +358,7 @@ def _repeats(cluster: Cluster, value: Value, access) -> bool:
 def _is_mixed_radix(affine) -> bool:
     """Whether different loop counts give different indices."""
     terms = sorted(affine.resolved().terms.items(), key=lambda t: abs(hint(t[1])))
-    return all(abs(hint(c2)) >= abs(hint(c1)) * hint(d1.size) for (d1, c1), (_, c2) in zip(terms, terms[1:]))
+    return all(abs(hint(c2)) >= abs(hint(c1)) * hint(d1.size) for (d1, c1), (_, c2) in pairwise(terms))
 
 
 def _in_order(loops, shape) -> tuple | None:

@@ -1,4 +1,4 @@
-"""The loop nest of a kernel: which loops are parallel, which are folded, which one is cut into vectors, in what passes."""
+"""The loop nest of a kernel: which loops are parallel, folded, cut into vectors, and in what passes."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..ir.graph import Node
 from ..ir.sizes import Sym, hint, product
 from .affine import ZERO, Affine, divide, linear
@@ -55,9 +57,7 @@ def matching_groups(shape, target) -> list[tuple[list[int], list[int]]]:
         here, there = [left.pop(0)] if left else [], [right.pop(0)] if right else []
         a, b = product(shape[d] for d in here), product(target[d] for d in there)
         while not _same(a, b):
-            source, group, sizes = (left, here, shape) if hint(a) <= hint(b) else (right, there, target)
-            if not source:
-                source, group, sizes = (right, there, target) if source is left else (left, here, shape)
+            source, group = (left, here) if left and (hint(a) <= hint(b) or not right) else (right, there)
             group.append(source.pop(0))
             a, b = product(shape[d] for d in here), product(target[d] for d in there)
         groups.append((here, there))
@@ -145,7 +145,7 @@ def reshape_array(array: Array, shape) -> Array | None:
     """The array under another shape, if its strides allow that without a copy."""
     strides = [0] * len(shape)
     for here, there in matching_groups(array.shape, shape):
-        for d, after in zip(here, here[1:]):
+        for d, after in pairwise(here):
             if not _nests(array.strides[d], array.strides[after] * array.shape[after]):
                 return None
         step = array.strides[here[-1]] if here else 0
