@@ -234,7 +234,7 @@ def sqrt(a: Complex) -> Complex:
     largest = where(x > y, x, y)
     width, bias = MANTISSA[x.kind], BIAS[x.kind]
     e = ((largest.bits() >> width) - bias) & -2
-    e = where(e > bias - 3, bias - 3, where(e < 4 - bias, 4 - bias, e))
+    e = where(e > bias - 3, bias - 3, where(e < 5 - bias, 5 - bias, e))
     down = ((bias - e) << width).as_float()
     up = ((bias + e.shift_arithmetic(1)) << width).as_float()
     p, q = x * down, y * down
@@ -262,7 +262,12 @@ def sinh(a: Complex) -> Complex:
     large = absolute(a.re) > 20
     re = where(large, copy_sign(absolute(far.re), a.re * cosine), math.call("sinh", a.re) * cosine)
     im = where(large, far.im, math.call("cosh", a.re) * sine)
-    return Complex(re, im)
+    return Complex(_keep_zero(a.re, re), im)
+
+
+def _keep_zero(x: Expr, result: Expr) -> Expr:
+    """The result, but x where x is a zero: its sign lasts, even beside NaN."""
+    return where(x.eq(0), x, result)
 
 
 def exponential_half(a: Complex, cosine: Expr, sine: Expr) -> Complex:
@@ -297,9 +302,11 @@ def tanh(a: Complex) -> Complex:
     near = Complex(re, t / bottom)
     decay = math.call("exp", absolute(a.re) * -2)
     im = math.call("sin", a.im) * math.call("cos", a.im) * 4 * decay
-    im = where(absolute(a.re).eq(INFINITY) & ~(absolute(a.im) < INFINITY), 0, im)
-    result = choose(far, Complex(copy_sign(a.re.constant(1), a.re), im), near)
-    return Complex(result.re, where(a.im.eq(0), a.im, result.im))
+    endless, wild = absolute(a.re).eq(INFINITY), ~(absolute(a.im) < INFINITY)
+    im = where(endless & wild, 0, im)
+    re = where(wild & ~endless, float("nan"), copy_sign(a.re.constant(1), a.re))
+    result = choose(far, Complex(re, im), near)
+    return Complex(_keep_zero(a.re, result.re), _keep_zero(a.im, result.im))
 
 
 @rule("sin")
@@ -337,7 +344,8 @@ def asin(a: Complex) -> Complex:
     far = _far(a)
     # asin(a) approaches atan2(x, |y|) and log 2|a|
     far_im = copy_sign(log_modulus(a) + LN2, a.im)
-    return Complex(where(far, math.call("atan2", a.re, absolute(a.im)), re), where(far, far_im, im))
+    re = where(far, math.call("atan2", a.re, absolute(a.im)), re)
+    return Complex(_keep_zero(a.re, re), where(far, far_im, im))
 
 
 @rule("acos")
@@ -377,7 +385,7 @@ def atanh(a: Complex) -> Complex:
     re = where(far, absolute(divide(Complex(a.re.constant(1), a.re.constant(0)), a).re), re)
     re = where(x.eq(INFINITY) | y.eq(INFINITY), 0, re)
     im = where(far, 1.5707963267948966, im)
-    return Complex(copy_sign(re, a.re), copy_sign(im, a.im))
+    return Complex(_keep_zero(a.re, copy_sign(re, a.re)), copy_sign(im, a.im))
 
 
 @rule("atan")

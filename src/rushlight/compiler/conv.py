@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ..ir.sizes import product
+from .conv_adjoint import partial_convs
 from .conv_columns import launch_columns
 from .conv_direct import direct_conv, direct_input_grad, direct_weight_grad
 from .conv_repack import repack
-from .conv_shape import ConvShape
+from .conv_shape import ConvShape, is_one
 from .conv_tile import compute_dtype
+from .conv_weight import launch_weight_grad
 from .conv_window import Window
 from .dot import Epilogue
+from .dot_copy import copy
 from .templates import Array, template
 
 
@@ -32,20 +38,54 @@ def lower_conv(context, node, operands, results, epilogue: Epilogue | None = Non
 def lower_conv_input_grad(context, node, operands, results) -> None:
     """`conv_input_grad(gy, w)`: the gradient with respect to x, of spatial shape `shape`."""
     gy, w = operands
-    direct_input_grad(context, ConvShape.of(results[0], w, gy, node.attrs))
+    shape = ConvShape.of(results[0], w, gy, node.attrs)
+    if gy.dtype.kind != "f":
+        direct_input_grad(context, shape)
+        return
+    for part in partial_convs(shape):
+        weight = repack(context, part.weight, compute_dtype(gy.dtype))
+        launch_columns(context, part.window, rows_of(weight, 2), part.result, shape.groups)
 
 
 @template("conv_weight_grad")
 def lower_conv_weight_grad(context, node, operands, results) -> None:
     """`conv_weight_grad(gy, x)`: the gradient with respect to w, of kernel shape `shape`."""
     gy, x = operands
-    direct_weight_grad(context, ConvShape.of(x, results[0], gy, node.attrs))
+    shape = ConvShape.of(x, results[0], gy, node.attrs)
+    if gy.dtype.kind != "f" or gy.dtype.itemsize == 2:
+        direct_weight_grad(context, shape)
+        return
+    if not is_one(gy.strides[-1]):
+        dense = context.temp(shape.y.shape, gy.dtype)
+        copy(context, shape.y, dense)
+        shape.y = dense
+    target = shape.w if is_contiguous(shape.w) else context.temp(shape.w.shape, gy.dtype)
+    start = tuple(-p for p in shape.padding)
+    window = Window(shape.x, shape.output, shape.kernel, shape.stride, shape.dilation, start)
+    launch_weight_grad(context, window, shape.y, rows_of(target, 1), shape.groups)
+    if target is not shape.w:
+        copy(context, target, shape.w)
 
 
 def weight_matrix(context, weight: Array) -> Array:
-    """The weights with everything but their first dimension contiguous, in the type of products."""
-    dtype, step, contiguous = compute_dtype(weight.dtype), 1, True
-    for size, stride in zip(reversed(weight.shape[1:]), reversed(weight.strides[1:])):
-        contiguous = contiguous and (size == 1 or stride == step)
+    """The weights [O, K] with contiguous rows, in the type of products."""
+    dtype = compute_dtype(weight.dtype)
+    if is_contiguous(weight) and dtype is weight.dtype:
+        return rows_of(weight, 1)
+    wide = replace(weight, shape=(1, *weight.shape), strides=(0, *weight.strides))
+    return rows_of(repack(context, wide, dtype), 2)
+
+
+def is_contiguous(array: Array) -> bool:
+    step = 1
+    for size, stride in zip(reversed(array.shape), reversed(array.strides)):
+        if not is_one(size) and stride != step:
+            return False
         step = step * size
-    return weight if contiguous and dtype is weight.dtype else repack(context, weight, dtype)
+    return True
+
+
+def rows_of(array: Array, outer: int) -> Array:
+    """A contiguous array as a matrix, with `outer` dimensions merged to rows."""
+    rows, columns = product(array.shape[:outer]), product(array.shape[outer:])
+    return replace(array, shape=(rows, columns), strides=(columns, 1))

@@ -19,8 +19,23 @@ from .conv_lanes import Lanes, below, vector_lanes
 from .conv_lines import emit_pack_lines
 from .conv_shape import is_one, merge_plane
 from .conv_tile import compute_dtype, emit_multiply
-from .conv_window import ONE, WINDOW, ZERO, Window, axes, divide, dot, i64, named_params, quotient_up, runs, strides
+from .conv_window import (
+    AXES,
+    ONE,
+    WINDOW,
+    ZERO,
+    Window,
+    axes,
+    divide,
+    dot,
+    i64,
+    named_params,
+    quotient_up,
+    runs,
+    strides,
+)
 from .elementwise import memory_type
+from .gemm_element import rectify
 from .gemm_tile import FIRST
 from .kernel import Kernel
 from .templates import Array
@@ -60,7 +75,7 @@ def launch_columns(context, window: Window, weight: Array, result: Array, groups
     values = {"groups": groups, "channels": channels, "features": features, "total": total, "width": width}
     values |= {"block": 1 + (DEPTH - 1) // taps, "weight_row": weight.strides[0]}
     values |= {"bias_step": bias.strides[0] if bias else 0}
-    values |= strides("result", plane) | {f"plane{axis}": plane.shape[2 + axis] for axis in range(3)}
+    values |= strides("result", plane) | {f"plane{axis}": plane.shape[2 + axis] for axis in AXES}
     values |= window.params()
     step = window.stride[2] if is_one(window.image.strides[4]) and window.stride[2] <= 2 else 0
     key = Columns(result.dtype, step, is_one(plane.strides[4]), bias is not None, bool(epilogue and epilogue.relu))
@@ -173,11 +188,5 @@ class _Writer:
                     lanes.store(value, self.result, index, below(f, rest, lanes.count))
 
     def _finished(self, value: V, bias: V | None) -> V:
-        f = self.f
-        if bias is not None:
-            value = f.add(value, bias)
-        if self.key.relu:
-            zero = f.const(0, value.type)
-            # NaN is not below zero and stays
-            value = f.select(f.compare("olt", value, zero), zero, value)
-        return value
+        value = value if bias is None else self.f.add(value, bias)
+        return rectify(self.f, value) if self.key.relu else value

@@ -19,12 +19,13 @@ from .dot_shape import Product, contiguous, expand, is_number
 from .gemm_batch import batch_params
 from .gemm_element import is_half, sum_type
 from .gemm_pieces import Pieces, pieces_kernel
+from .gemm_tile import has_pairs
 from .target import host
 from .templates import Array, template
 from .text import scalar_bytes
 
 FEW = 16  # vectors: beyond, packing pays
-SHORT = 32  # steps along k: below, adding up lanes would take longer than the sums themselves
+SHORT = 12  # steps along k per vector: below, adding up lanes takes too large a part of the time
 CHUNK = 4096  # steps along k of a piece of a split sum
 SHARE = 2**19  # multiplications that are worth a thread
 
@@ -64,7 +65,7 @@ def _lower_whole(context, p: Product) -> None:
             if is_number(q.m, 1) and contiguous(q.b, -1) and not is_number(q.n, 1):
                 return _lower_columns(context, q)
         for q in both:
-            if contiguous(q.b, -2) and q.m <= FEW and q.k >= SHORT:
+            if contiguous(q.b, -2) and q.m <= FEW and q.k >= SHORT * q.m:
                 return _lower_rows(context, q)
     if contiguous(p.c, -1):
         _lower_gemm(context, p)
@@ -129,7 +130,9 @@ def _lower_gemm(context, p: Product) -> None:
 
 def _form_of_a(a: Array) -> str:
     if contiguous(a, -1):
-        return "rows" if is_half(a.dtype) else "direct"
+        # pairs are read where they lie unless the last one is half
+        widened = is_half(a.dtype) and not (has_pairs(a.dtype) and a.shape[-1] % 2 == 0)
+        return "rows" if widened else "direct"
     return "columns" if contiguous(a, -2) and not a.dtype.is_complex else "strided"
 
 

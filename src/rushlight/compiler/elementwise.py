@@ -247,7 +247,9 @@ def floor_divide(dtype, a, b):
 @maps("trunc_divide")
 def trunc_divide(dtype, a, b):
     if dtype.kind == "f":
-        return (a / b).intrinsic("llvm.trunc")
+        # the quotient of half types is rounded before the cut, or 96.99 would count as 96
+        quotient = a / b
+        return Expr(a.f, round_to(a.f, quotient.v, dtype, a.lanes)).intrinsic("llvm.trunc")
     return math_integer.trunc_divide(a, b, dtype.is_signed)
 
 
@@ -280,18 +282,13 @@ def power(dtype, a, b, exponent=None):
     return math.call("pow", a, b)
 
 
-def _root(x: Expr) -> Expr:
-    # pow(-0, 0.5) is +0 and pow(-inf, 0.5) is +inf, where sqrt has -0 and NaN
-    return where(x.eq(-float("inf")), float("inf"), square_root(x + 0.0))
-
-
 SMALL_POWERS = {
     0: lambda x: x.constant(1),
     1: lambda x: x,
     2: lambda x: x * x,
     3: lambda x: x * x * x,
-    0.5: _root,
-    -0.5: lambda x: 1 / _root(x),
+    0.5: square_root,
+    -0.5: lambda x: 1 / square_root(x),
     -1: lambda x: 1 / x,
     -2: lambda x: 1 / (x * x),
 }

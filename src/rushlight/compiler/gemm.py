@@ -16,15 +16,16 @@ from dataclasses import dataclass, replace
 
 from ..ir.dtypes import DType
 from .gemm_batch import batch_addresses, piece_of_sum
-from .gemm_element import is_half, memory_type
-from .gemm_pack import GAP, GROUP, emit_pack_a, emit_pack_b, i64
-from .gemm_tile import FIRST, LAST, Tile, emit_tile, tile_shape
+from .gemm_element import i64, is_half, memory_type
+from .gemm_pack_a import GAP, GROUP, emit_pack_a
+from .gemm_pack_b import emit_pack_b
+from .gemm_tile import FIRST, LAST, Tile, emit_tile, has_pairs, tile_shape
 from .kernel import Kernel
 from .target import host
 from .text import Module, V, scalar_bytes
 
 UNIT = 24  # rows of a task
-DEPTH = 256  # steps along k of a packed panel
+STEPS = 256  # steps along k of a packed panel
 PARAMETERS = ("m", "n", "k", "a_row", "a_step", "b_step", "b_column", "c_row", "bias_row", "chunk")
 
 
@@ -34,8 +35,8 @@ class Gemm:
 
     dtype  element type of a and b
     result element type of c: float32 for unfinished sums of half types, else the same
-    a      "direct" (rows contiguous along k), "rows" (the same, but to be widened), "columns" (contiguous along m) or
-           "strided"
+    a      "direct" (rows contiguous along k), "rows" (the same, but to be widened or padded), "columns" (contiguous
+           along m) or "strided"
     b      "rows" (contiguous along n), "columns" (contiguous along k) or "strided"
     bias   None, "row" or "column", as in `Tile`
     narrow whether one vector holds all columns of C: tiles are not wider then, which saves compiling
@@ -58,7 +59,7 @@ class Gemm:
         rows, vectors = tile_shape()
         dtype = self.result.to_real()
         vectors = 1 if self.narrow else 2 if dtype.kind in "iu" else vectors
-        return Tile(dtype, rows, vectors, self.bias, self.relu)
+        return Tile(dtype, rows, vectors, self.bias, self.relu, has_pairs(self.dtype))
 
     @property
     def tiles(self) -> list[Tile]:
@@ -73,9 +74,14 @@ class Gemm:
         return 2 if self.dtype.is_complex else 1
 
     @property
+    def depth(self) -> int:
+        """Elements along k of a packed panel."""
+        return STEPS * 2 if self.tile.pairs else STEPS
+
+    @property
     def size(self) -> int:
-        """Bytes of a number in packed panels."""
-        return scalar_bytes(self.tile.type)
+        """Bytes of a number, or of a pair, in packed panels."""
+        return scalar_bytes(self.tile.panel_type)
 
     @property
     def panels(self) -> int:
@@ -85,7 +91,7 @@ class Gemm:
 
     @property
     def panel_bytes(self) -> int:
-        return DEPTH * self.parts * self.tile.columns * self.size
+        return STEPS * self.parts * self.tile.columns * self.size
 
     @property
     def packed_b_bytes(self) -> int:
@@ -94,12 +100,12 @@ class Gemm:
     @property
     def packed_a_bytes(self) -> int:
         """One group of rows."""
-        return 0 if self.a == "direct" else GROUP * (DEPTH + GAP) * self.parts * self.size
+        return 0 if self.a == "direct" else GROUP * (STEPS + GAP) * self.parts * self.size
 
     def scratch(self, m, k):
         """Bytes of scratch memory for m rows; unfinished sums of half types are kept there too."""
         sums = 0
-        if is_half(self.result) and k > DEPTH:
+        if is_half(self.result) and k > self.depth:
             sums = m * (self.panels * self.tile.columns * self.size)
         return self.packed_b_bytes + self.packed_a_bytes + sums
 
@@ -185,7 +191,7 @@ class _Writer:
         self.columns = f.minimum(f.sub(p["n"], column), f.mul(panels, i64(self.tile.columns)))
         self.in_place = self._in_place()
         self.across = f.binary("and", self.in_place, f.compare("sle", rows, i64(UNIT)))
-        pieces = f.intrinsic("llvm.smax", self._ceil(at["k"], DEPTH), i64(1))
+        pieces = f.intrinsic("llvm.smax", self._ceil(at["k"], s.depth), i64(1))
         even = f.add(f.binary("sdiv", f.sub(at["k"], i64(1)), pieces), i64(4))
         depth = f.binary("and", even, i64(-4))
         with f.loop(0, pieces) as piece:
@@ -193,11 +199,19 @@ class _Writer:
             self.depth = f.intrinsic("llvm.smax", f.minimum(depth, f.sub(at["k"], start)), i64(0))
             first = f.select(f.compare("eq", piece, i64(0)), i64(FIRST), i64(0))
             last = f.select(f.compare("eq", f.add(piece, i64(1)), pieces), i64(LAST), i64(0))
+            self.steps = self._steps(self.depth)
             self.flags = f.binary("or", first, last)
             self.a = f.offset(at["a"], f.mul(start, p["a_step"]))
             self.b = f.offset(at["b"], f.mul(start, p["b_step"]))
             self._pack_panels()
             self._row_groups()
+
+    def _steps(self, depth: V) -> V:
+        """Steps of the register tile for so many elements along k."""
+        f, s = self.f, self.structure
+        if self.tile.pairs:
+            return f.binary("ashr", f.add(depth, i64(1)), i64(1))
+        return f.mul(depth, i64(s.parts)) if s.parts > 1 else depth
 
     def _place(self, base: V, row: V, stride: V, column: V) -> V:
         f = self.f
@@ -267,12 +281,12 @@ class _Writer:
         f, s = self.f, self.structure
         one = i64(s.size)
         if s.a == "direct":
-            step = one if s.parts == 2 else self.p["a_step"]
+            step = one if s.parts == 2 or self.tile.pairs else self.p["a_step"]
             return [f.offset(a, f.mul(begin, self.p["a_row"])), self.p["a_row"], step]
         if s.a == "columns":
-            length = f.mul(f.add(self.depth, i64(GAP)), one)
+            length = f.mul(f.add(self.steps, i64(GAP)), one)
             return [f.offset(a, f.mul(begin, length)), one, i64(self.tile.rows * s.size)]
-        length = f.mul(self.depth, i64(s.parts * s.size))
+        length = f.mul(self.steps, one)
         return [f.offset(a, f.mul(begin, length)), length, one]
 
     def _call_tile(self, is_high: V, a: list[V], row: V, rows: V, panel: V) -> None:
@@ -297,6 +311,5 @@ class _Writer:
         if s.bias:
             bias_row = p["bias_row"]
             bias = self._place(self.at["bias"], row, bias_row, column if s.bias == "row" else i64(0))
-        depth = f.mul(self.depth, i64(s.parts))
-        args = [*a, b, b_step, depth, c, p["c_row"], sums, sums_row, bias, bias_row, rows, columns, self.flags]
+        args = [*a, b, b_step, self.steps, c, p["c_row"], sums, sums_row, bias, bias_row, rows, columns, self.flags]
         f.line(f"call void {function.text}({', '.join(map(str, args))})")

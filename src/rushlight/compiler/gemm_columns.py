@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from ..ir.dtypes import DType
 from .gemm_batch import batch_addresses, piece_of_sum
-from .gemm_element import finish, load_lanes, memory_type, store_lanes, sum_type
-from .gemm_pack import i64
+from .gemm_element import finish, i64, load_lanes, memory_type, store_lanes, sum_type
 from .kernel import Kernel
 from .target import host
 from .text import Module, V, scalar_bytes, vector

@@ -8,6 +8,10 @@ from .target import host
 from .text import Function, V, element, is_float, lanes, scalar_bytes, vector
 
 
+def i64(number: int) -> V:
+    return V(str(number), "i64")
+
+
 def sum_type(dtype: DType) -> str:
     """The scalar LLVM type that products of a dtype are summed in."""
     return "float" if is_half(dtype) else memory_type(dtype)

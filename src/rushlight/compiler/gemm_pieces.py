@@ -6,8 +6,7 @@ import functools
 from dataclasses import dataclass
 
 from ..ir.dtypes import DType
-from .gemm_element import finish, memory_type, store_lanes, sum_type
-from .gemm_pack import i64
+from .gemm_element import finish, i64, memory_type, store_lanes, sum_type
 from .kernel import Kernel
 from .text import Module, scalar_bytes
 

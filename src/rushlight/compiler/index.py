@@ -96,7 +96,7 @@ class Indices:
         f = self.f
         for number, (size, _, dim) in zip(numbers, self.bounds):
             with f.when(f.compare("uge", number, size)):
-                for word, value in ((1, number), (2, dim), (3, size), (0, V("1", "i64"))):
+                for word, value in ((1, number), (2, dim), (3, size), (0, i64(1))):
                     f.store(value, f.at(self.error, "i64", word))
 
 

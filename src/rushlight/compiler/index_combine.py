@@ -59,7 +59,7 @@ class Run:
             with f.branch(self.indices.valid(numbers)) as other:
                 target = f.at(self.result, self.type, plus(f, to, self.indices.offset(numbers)))
                 if self.owned:  # without a branch, which nobody could predict
-                    decoy = f.binary("and", i, V(str(DECOYS - 1), "i64"))
+                    decoy = f.binary("and", i, i64(DECOYS - 1))
                     target = f.select(self.mine(numbers), target, f.at(self.decoys, self.type, decoy))
                 self.one(target, f.at(self.source, self.type, of))
                 other()
@@ -93,7 +93,7 @@ class Run:
         """Whole vectors, then single elements."""
         f = self.f
         lanes = lanes_of(self.dtype)
-        vectors = f.add(first, f.binary("and", f.sub(last, first), V(str(-lanes), "i64")))
+        vectors = f.add(first, f.binary("and", f.sub(last, first), i64(-lanes)))
         for begin, end, count in ((first, vectors, lanes), (vectors, last, 1)):
             with f.loop(begin, end, count) as i:
                 target, source = f.at(self.result, self.type, f.add(to, i)), f.at(self.source, self.type, f.add(of, i))

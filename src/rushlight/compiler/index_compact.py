@@ -77,7 +77,7 @@ def positions_kernel(dtype: DType, rank: int) -> Kernel:
     with found_elements(f, x, starts, n, dtype) as (i, place):
         first = f.mul(place, row_step)
         for dim, coordinate in enumerate(coordinates.of(i)):
-            f.store(coordinate, f.at(out, "i64", f.add(first, times(f, V(str(dim), "i64"), column_step))))
+            f.store(coordinate, f.at(out, "i64", f.add(first, times(f, i64(dim), column_step))))
     return Kernel(f.name, str(module))
 
 
@@ -126,11 +126,11 @@ def found_elements(f: Function, x: V, starts: V, n: V, dtype: DType) -> Iterator
     bits, base = f.variable("i64"), f.variable("i64")
     with f.loop(f.begin, f.end) as block:
         f.store(f.load(f.at(starts, "i64", block), "i64"), place)
-        first = f.mul(block, V(str(BLOCK), "i64"))
-        last = f.minimum(f.add(first, V(str(BLOCK), "i64")), n)
+        first = f.mul(block, i64(BLOCK))
+        last = f.minimum(f.add(first, i64(BLOCK)), n)
         with f.loop(first, last, GROUP) as i:
             f.store(i, base)
-            whole = f.compare("sle", f.add(i, V(str(GROUP), "i64")), last)
+            whole = f.compare("sle", f.add(i, i64(GROUP)), last)
             with f.branch(whole) as other:
                 f.store(outcomes(f, x, i, dtype, GROUP), bits)
                 other()
@@ -160,9 +160,9 @@ def each_bit(f: Function, bits: V) -> Iterator[V]:
 
 def parts_of(f: Function, block: V, n: V) -> list[tuple[V, V, int]]:
     """A block's whole groups, and its single elements after them."""
-    first = f.mul(block, V(str(BLOCK), "i64"))
-    last = f.minimum(f.add(first, V(str(BLOCK), "i64")), n)
-    middle = f.binary("and", last, V(str(-GROUP), "i64"))
+    first = f.mul(block, i64(BLOCK))
+    last = f.minimum(f.add(first, i64(BLOCK)), n)
+    middle = f.binary("and", last, i64(-GROUP))
     return [(first, middle, GROUP), (middle, last, 1)]
 
 

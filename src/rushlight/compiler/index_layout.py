@@ -13,7 +13,14 @@ from ..ir.sizes import product
 from .templates import Array
 from .text import Function, V
 
-ZERO, ONE = V("0", "i64"), V("1", "i64")
+
+
+def i64(number: int) -> V:
+    """A literal."""
+    return V(str(number), "i64")
+
+
+ZERO, ONE = i64(0), i64(1)
 
 
 def is_number(size, number: int) -> bool:
@@ -89,7 +96,7 @@ class Parameters:
     def loops(self, structure: tuple) -> Loops:
         """What a nest of this structure passes in its `params`."""
         sizes = self.numbers(len(structure))
-        steps = [[self.number() if s is None else V(str(s), "i64") for s in dim] for dim in structure]
+        steps = [[self.number() if s is None else i64(s) for s in dim] for dim in structure]
         return Loops(self.f, sizes, steps)
 
 
@@ -160,7 +167,7 @@ def copy_run(f: Function, target: V, source: V, count: V, itemsize: int, vector_
     type, align = storage(itemsize), alignment(itemsize)
     lanes = vector_bytes // itemsize
     wide = f"<{vector_bytes // align} x {storage(align)}>"
-    vectors = f.binary("and", count, V(str(-lanes), "i64"))
+    vectors = f.binary("and", count, i64(-lanes))
     for first, last, step, kind in ((ZERO, vectors, lanes, wide), (vectors, count, 1, type)):
         with f.loop(first, last, step) as i:
             f.store(f.load(f.at(source, type, i), kind, align), f.at(target, type, i), align)
@@ -168,7 +175,7 @@ def copy_run(f: Function, target: V, source: V, count: V, itemsize: int, vector_
 
 def fill_run(f: Function, target: V, one: V, count: V, lanes: int) -> None:
     """Store one value to `count` adjacent elements: whole vectors, then single elements."""
-    vectors = f.binary("and", count, V(str(-lanes), "i64"))
+    vectors = f.binary("and", count, i64(-lanes))
     for first, last, step in ((ZERO, vectors, lanes), (vectors, count, 1)):
         value = f.splat(one, step)
         with f.loop(first, last, step) as i:

@@ -46,8 +46,8 @@ def chunks_kernel(dtype: DType, index_sizes: tuple, structure: tuple) -> Kernel:
     with f.loop(f.begin, f.end) as chunk:
         result = f.at(f.buffer(0), type, f.mul(chunk, size))
         fill(f, result, size, dtype)
-        following = f.add(chunk, V("1", "i64"))
-        begin, end = (f.binary("udiv", f.mul(total, c), V(str(CHUNKS), "i64")) for c in (chunk, following))
+        following = f.add(chunk, i64(1))
+        begin, end = (f.binary("udiv", f.mul(total, c), i64(CHUNKS)) for c in (chunk, following))
         run = Run(f, "add", dtype, indices, result, source)
         with segments(f, begin, end, inner.size) as (row, first, last):
             run.emit(inner, structure[-1], outer.offsets(row, [ZERO] * len(structure[0])), first, last)
@@ -58,7 +58,7 @@ def fill(f: Function, target: V, count: V, dtype: DType) -> None:
     """Zeros, which are -0 for floats: a sum that nothing is added to keeps the sign of x."""
     part = storage(dtype.to_real().itemsize)
     top = 1 << (8 * dtype.to_real().itemsize - 1) if dtype.kind in "fc" else 0
-    numbers = f.mul(count, V("2", "i64")) if dtype.is_complex else count
+    numbers = f.mul(count, i64(2)) if dtype.is_complex else count
     fill_run(f, target, f.const(-top, part), numbers, host().lanes(dtype.to_real().itemsize))
 
 
@@ -75,7 +75,7 @@ def total_kernel(dtype: DType, structure: tuple) -> Kernel:
     with segments(f, f.begin, f.end, inner.size) as (row, first, last):
         at = outer.offsets(row, [ZERO] * 3)
         lanes = lanes_of(dtype) if structure[-1] == (1, 1, 1) else 1
-        vectors = f.add(first, f.binary("and", f.sub(last, first), V(str(-lanes), "i64")))
+        vectors = f.add(first, f.binary("and", f.sub(last, first), i64(-lanes)))
         for begin, end, count in ((first, vectors, lanes), (vectors, last, 1)):
             with f.loop(begin, end, count) as i:
                 to, of, chunk = (plus(f, o, times(f, i, s)) for o, s in zip(at, inner.steps[0]))

@@ -109,7 +109,7 @@ def across_kernel(name: str, dtype, structure: tuple) -> Kernel:
     with segments(f, f.begin, f.end, inner.size) as (row, first, last):
         at = outer.offsets(row, [ZERO] * len(line.buffers))
         for width in widths:
-            stop = f.add(first, f.binary("and", f.sub(last, first), V(str(-width), "i64")))
+            stop = f.add(first, f.binary("and", f.sub(last, first), i64(-width)))
             with f.loop(first, stop, width) as column:
                 line.at = [f.add(o, column) for o in at]
                 line.across(length, width)

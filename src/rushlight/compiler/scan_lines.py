@@ -40,7 +40,7 @@ class Line:
         """Elements [first, last): vectors with their prefixes, then one by one."""
         f, lanes = self.f, self.lanes
         if lanes > 1:
-            vectors = f.add(first, f.binary("and", f.sub(last, first), V(str(-lanes), "i64")))
+            vectors = f.add(first, f.binary("and", f.sub(last, first), i64(-lanes)))
             with f.loop(first, vectors, lanes) as i:
                 local = self.prefixes(self.element(i, lanes))
                 before = self.state()
@@ -104,17 +104,17 @@ WORD = 8  # bytes for each part of a state in memory
 
 
 def store_state(f: Function, state: State, base: V, index: V) -> None:
-    first = f.mul(index, V(str(WORD * len(state)), "i64"))
+    first = f.mul(index, i64(WORD * len(state)))
     for part, value in enumerate(state):
         if value.type == "i1":
             value = f.cast("zext", value, "i8")
-        f.store(value, f.offset(base, f.add(first, V(str(WORD * part), "i64"))))
+        f.store(value, f.offset(base, f.add(first, i64(WORD * part))))
 
 
 def load_state(f: Function, types: tuple[str, ...], base: V, index: V) -> State:
-    first = f.mul(index, V(str(WORD * len(types)), "i64"))
+    first = f.mul(index, i64(WORD * len(types)))
     state = []
     for part, type in enumerate(types):
-        value = f.load(f.offset(base, f.add(first, V(str(WORD * part), "i64"))), "i8" if type == "i1" else type)
+        value = f.load(f.offset(base, f.add(first, i64(WORD * part))), "i8" if type == "i1" else type)
         state.append(f.cast("trunc", value, "i1") if type == "i1" else value)
     return tuple(state)

@@ -63,25 +63,25 @@ class Record:
         key = key if key.type == "i64" else f.cast("zext", key, "i64")
         if self.wide:
             return key, position
-        return (f.binary("or", f.binary("shl", key, V("32", "i64")), position),)
+        return (f.binary("or", f.binary("shl", key, i64(32)), position),)
 
     def position(self, f: Function, record: tuple[V, ...]) -> V:
-        return record[1] if self.wide else f.binary("and", record[0], V(str(0xFFFFFFFF), "i64"))
+        return record[1] if self.wide else f.binary("and", record[0], i64(0xFFFFFFFF))
 
     def key(self, f: Function, record: tuple[V, ...]) -> V:
         """The key as an integer of the dtype's width."""
-        key = record[0] if self.wide else f.binary("lshr", record[0], V("32", "i64"))
+        key = record[0] if self.wide else f.binary("lshr", record[0], i64(32))
         return key if self.digits == 8 else f.cast("trunc", key, key_type(self.dtype))
 
     def digit(self, f: Function, record: tuple[V, ...], shift: V | int) -> V:
         """Eight bits of the key from bit `shift` on."""
-        shift = V(str(shift), "i64") if isinstance(shift, int) else shift
+        shift = i64(shift) if isinstance(shift, int) else shift
         if not self.wide:
-            shift = f.add(shift, V("32", "i64"))
-        return f.binary("and", f.binary("lshr", record[0], shift), V("255", "i64"))
+            shift = f.add(shift, i64(32))
+        return f.binary("and", f.binary("lshr", record[0], shift), i64(255))
 
     def at(self, f: Function, base: V, index: V) -> V:
-        return f.at(base, "i64", f.mul(index, V(str(self.words), "i64")))
+        return f.at(base, "i64", f.mul(index, i64(self.words)))
 
     def load(self, f: Function, base: V, index: V) -> tuple[V, ...]:
         first = self.at(f, base, index)

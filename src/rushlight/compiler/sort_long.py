@@ -13,19 +13,17 @@ from dataclasses import dataclass
 from ..ir.dtypes import int64
 from .index_layout import ONE, ZERO, Parameters, times
 from .kernel import Kernel
-from .sort_keys import Record
-from .sort_records import RADIX, counter_bytes, emit_scatter
+from .sort_keys import Record, order_key
+from .sort_records import RADIX, bump, counter_bytes, emit_scatter
+from .sort_rows import RowOperands, Rows, record_of
 from .templates import Array, Context
 from .text import Function, Module, V
 
 PIECE = 1 << 15  # elements
 VARYING, CURRENT, SOURCE, STATE_WORDS = 0, 1, 2, 4
-GENERAL_PARAMS = 2  # length of a row, pieces in a row
 
 
-def sort_long_rows(context: Context, rows) -> None:
-    from .sort import record_of
-
+def sort_long_rows(context: Context, rows: Rows) -> None:
     record = record_of(rows)
     length, count = rows.length, rows.nest.size
     pieces = (length + (PIECE - 1)) // PIECE
@@ -63,8 +61,8 @@ class Piece:
 def piece_of(f: Function, index: V, length: V, pieces: V) -> Piece:
     row = f.binary("udiv", index, pieces)
     number = f.sub(index, f.mul(row, pieces))
-    first = f.mul(number, V(str(PIECE), "i64"))
-    return Piece(row, number, first, f.minimum(f.add(first, V(str(PIECE), "i64")), length))
+    first = f.mul(number, i64(PIECE))
+    return Piece(row, number, first, f.minimum(f.add(first, i64(PIECE)), length))
 
 
 class Temporaries:
@@ -79,14 +77,14 @@ class Temporaries:
 
     def state(self, row: V, word: int) -> V:
         return self.f.at(
-            self.states, "i64", self.f.add(times(self.f, row, V(str(STATE_WORDS), "i64")), V(str(word), "i64"))
+            self.states, "i64", self.f.add(times(self.f, row, i64(STATE_WORDS)), i64(word))
         )
 
     def varies(self, row: V) -> V:
         """Whether this pass's byte differs anywhere in the row."""
         f = self.f
         byte = f.binary("lshr", f.load(self.state(row, VARYING), "i64"), self.shift)
-        return f.compare("ne", f.binary("and", byte, V("255", "i64")), ZERO)
+        return f.compare("ne", f.binary("and", byte, i64(255)), ZERO)
 
     def records(self, row: V, which: V) -> V:
         """The row's records in the first (0) or second (1) array."""
@@ -95,14 +93,12 @@ class Temporaries:
         return self.record.at(f, base, f.mul(row, self.length))
 
     def piece_counts(self, index: V) -> V:
-        return self.f.at(self.counts, self.counter, self.f.mul(index, V(str(RADIX), "i64")))
+        return self.f.at(self.counts, self.counter, self.f.mul(index, i64(RADIX)))
 
 
 @functools.cache
 def begin_kernel(record: Record, descending: bool, structure: tuple) -> Kernel:
     """Make records; note the bits that are set anywhere, and everywhere, in the keys of each piece."""
-    from .sort import RowOperands, order_key
-
     module = Module()
     f = module.kernel("sort_begin")
     rows = RowOperands(f, record.dtype, structure)
@@ -112,14 +108,14 @@ def begin_kernel(record: Record, descending: bool, structure: tuple) -> Kernel:
         piece = piece_of(f, index, rows.length, pieces)
         at = rows.offsets(piece.row)
         mine = record.at(f, target, f.mul(piece.row, rows.length))
-        some, every = f.variable("i64", ZERO), f.variable("i64", V("-1", "i64"))
+        some, every = f.variable("i64", ZERO), f.variable("i64", i64(-1))
         with f.loop(piece.first, piece.last) as i:
             packed = record.pack(f, order_key(f, rows.load(at, i), record.dtype, descending), i)
             record.store(f, packed, mine, i)
             f.store(f.binary("or", f.load(some, "i64"), packed[0]), some)
             f.store(f.binary("and", f.load(every, "i64"), packed[0]), every)
         for word, variable in enumerate((some, every)):
-            f.store(f.load(variable, "i64"), f.at(bits, "i64", f.add(f.mul(index, V("2", "i64")), V(str(word), "i64"))))
+            f.store(f.load(variable, "i64"), f.at(bits, "i64", f.add(f.mul(index, i64(2)), i64(word))))
     return Kernel(f.name, str(module))
 
 
@@ -130,14 +126,14 @@ def varying_kernel(record: Record) -> Kernel:
     t = Temporaries(module, "sort_varying", record)
     f = t.f
     with f.loop(f.begin, f.end) as row:
-        some, every = f.variable("i64", ZERO), f.variable("i64", V("-1", "i64"))
+        some, every = f.variable("i64", ZERO), f.variable("i64", i64(-1))
         with f.loop(ZERO, t.pieces) as number:
-            pair = f.at(t.bits, "i64", f.mul(f.add(f.mul(row, t.pieces), number), V("2", "i64")))
+            pair = f.at(t.bits, "i64", f.mul(f.add(f.mul(row, t.pieces), number), i64(2)))
             for word, (variable, opcode) in enumerate(((some, "or"), (every, "and"))):
                 f.store(f.binary(opcode, f.load(variable, "i64"), f.load(f.at(pair, "i64", word), "i64")), variable)
         varying = f.binary("xor", f.load(some, "i64"), f.load(every, "i64"))
         if not record.wide:
-            varying = f.binary("lshr", varying, V("32", "i64"))
+            varying = f.binary("lshr", varying, i64(32))
         f.store(varying, t.state(row, VARYING))
         f.store(ZERO, t.state(row, CURRENT))
     return Kernel(f.name, str(module))
@@ -151,10 +147,8 @@ def count_kernel(record: Record) -> Kernel:
     with f.loop(f.begin, f.end) as index:
         piece = piece_of(f, index, t.length, t.pieces)
         with f.when(t.varies(piece.row)):
-            from .sort_records import bump
-
             counts = t.piece_counts(index)
-            bytes = V(str(RADIX * counter_bytes(record)), "i64")
+            bytes = i64(RADIX * counter_bytes(record))
             f.call("llvm.memset.p0.i64", "void", counts, V("0", "i8"), bytes, V("false", "i1"))
             records = t.records(piece.row, f.load(t.state(piece.row, CURRENT), "i64"))
             with f.loop(piece.first, piece.last) as i:
@@ -197,8 +191,6 @@ def move_kernel(record: Record) -> Kernel:
 @functools.cache
 def end_kernel(record: Record, structure: tuple) -> Kernel:
     """Write values and positions of the records that are wanted."""
-    from .sort import RowOperands
-
     module = Module()
     f = module.kernel("sort_end")
     rows = RowOperands(f, record.dtype, structure)
@@ -208,7 +200,7 @@ def end_kernel(record: Record, structure: tuple) -> Kernel:
         piece = piece_of(f, index, rows.length, pieces)
         at = rows.offsets(piece.row)
         current = f.load(
-            f.at(states, "i64", f.add(f.mul(piece.row, V(str(STATE_WORDS), "i64")), V(str(CURRENT), "i64"))), "i64"
+            f.at(states, "i64", f.add(f.mul(piece.row, i64(STATE_WORDS)), i64(CURRENT))), "i64"
         )
         base = f.select(f.compare("eq", current, ZERO), *both)
         records = record.at(f, base, f.mul(piece.row, rows.length))

@@ -12,7 +12,7 @@ from .text import Function, Module, V, vector
 
 FEW = 64  # up to here n * n comparisons in vectors cost less than 256 counters
 RADIX = 256
-ZERO, ONE = V("0", "i64"), V("1", "i64")
+ZERO, ONE = i64(0), i64(1)
 ARGUMENTS = [("ptr", "records"), ("ptr", "other"), ("ptr", "work"), ("i64", "count")]
 
 
@@ -65,7 +65,7 @@ def emit_radix_sort(f: Function, record: Record) -> None:
     """Least significant byte first; all histograms come from one reading, and bytes that never vary are skipped."""
     records, other, work, count = f.args
     counter = f"i{8 * counter_bytes(record)}"
-    f.call("llvm.memset.p0.i64", "void", work, V("0", "i8"), V(str(work_bytes(record, False)), "i64"), V("false", "i1"))
+    f.call("llvm.memset.p0.i64", "void", work, V("0", "i8"), i64(work_bytes(record, False)), V("false", "i1"))
     with f.loop(ZERO, count) as i:
         loaded = record.load(f, records, i)
         for digit in range(record.digits):
@@ -73,8 +73,8 @@ def emit_radix_sort(f: Function, record: Record) -> None:
     source, target = f.variable("ptr", records), f.variable("ptr", other)
     with f.loop(0, record.digits) as digit:
         a, b = f.load(source, "ptr"), f.load(target, "ptr")
-        counts = f.at(work, counter, f.mul(digit, V(str(RADIX), "i64")))
-        shift = f.mul(digit, V("8", "i64"))
+        counts = f.at(work, counter, f.mul(digit, i64(RADIX)))
+        shift = f.mul(digit, i64(8))
         same = f.load(f.at(counts, counter, record.digit(f, record.load(f, a, ZERO), shift)), counter)
         with f.when(f.compare("ne", widen(f, same), count)):
             emit_offsets(f, counts, counter)

@@ -12,9 +12,10 @@ import functools
 from ..ir.dtypes import int64
 from .index_layout import ZERO
 from .kernel import Kernel
-from .sort import RowOperands, Rows, order_key, record_of, sort_rows
-from .sort_keys import Record
+from .sort import sort_rows
+from .sort_keys import Record, order_key
 from .sort_records import FEW, sort_function, work_bytes
+from .sort_rows import RowOperands, Rows, record_of
 from .target import host
 from .templates import Array, Context, template
 from .text import Function, Module, V, vector
@@ -73,7 +74,7 @@ def select_kernel(record: Record, descending: bool, few: bool, dense: bool, stru
         number = f.sub(index, f.mul(row, pieces))
         at = rows.offsets(row)
         first = f.mul(number, length)
-        is_last = f.compare("eq", f.add(number, V("1", "i64")), pieces)
+        is_last = f.compare("eq", f.add(number, i64(1)), pieces)
         last = f.select(is_last, rows.length, f.add(first, length))
         selection = Selection(f, rows, at, record, descending, sort, f.buffer(4), capacity)
         selection.scan(first, last, dense)
@@ -104,7 +105,7 @@ class Selection:
         self.cut()
         if dense:
             lanes = 2 * host().lanes(self.record.digits)
-            vectors = f.add(start, f.binary("and", f.sub(last, start), V(str(-lanes), "i64")))
+            vectors = f.add(start, f.binary("and", f.sub(last, start), i64(-lanes)))
             with f.loop(start, vectors, lanes) as i:
                 self.consider_vector(i, lanes)
             start = vectors
@@ -121,7 +122,7 @@ class Selection:
         bits = f.load(f.at(rows.x, rows.type, f.add(self.at[0], position)), vector(rows.type, lanes))
         better = f.compare("ult", self.key(bits), f.splat(f.load(self.limit, rows.type), lanes))
         found = f.intrinsic("llvm.vector.reduce.or", better, returns="i1")
-        with f.when(found), f.loop(position, f.add(position, V(str(lanes), "i64"))) as i:
+        with f.when(found), f.loop(position, f.add(position, i64(lanes))) as i:
             self.consider(i)
 
     def consider(self, position: V) -> None:
@@ -136,7 +137,7 @@ class Selection:
         f = self.f
         filled = f.load(self.filled, "i64")
         self.record.store(f, self.record.pack(f, key, position), self.records, filled)
-        f.store(f.add(filled, V("1", "i64")), self.filled)
+        f.store(f.add(filled, i64(1)), self.filled)
 
     def cut(self) -> None:
         """Sort the candidates and keep the k best; the limit becomes the last of them."""
@@ -145,7 +146,7 @@ class Selection:
         with f.when(f.compare("ne", result, self.records)), f.loop(ZERO, k) as i:
             record.store(f, record.load(f, result, i), self.records, i)
         f.store(k, self.filled)
-        f.store(record.key(f, record.load(f, self.records, f.sub(k, V("1", "i64")))), self.limit)
+        f.store(record.key(f, record.load(f, self.records, f.sub(k, i64(1)))), self.limit)
 
 
 @functools.cache
