@@ -90,7 +90,7 @@ def tile_shape() -> tuple[int, int]:
 
 
 def has_pairs(dtype: DType) -> bool:
-    """Whether bfloat16 products by pairs are faster than in float: they are on AMD, on Intel they take twice as long."""
+    """Whether bfloat16 products by pairs are faster than in float: on AMD; on Intel they take twice as long."""
     target = host()
     return dtype.name == "bfloat16" and target.has("avx512bf16") and target.cpu.startswith("znver")
 
