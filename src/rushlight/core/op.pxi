@@ -415,6 +415,7 @@ cdef object make_plan(Op op, tuple key, PyObject **flat, Py_ssize_t n_flat):
 cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint needs):
     """Run a plan and record it."""
     cdef Tensor target = None, previous = None
+    cdef GradientPlan gradient
     cdef object result
     cdef Py_ssize_t i
     cdef bint record = needs and _grad_mode and plan.differentiable and op.records
@@ -427,7 +428,11 @@ cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint n
             if i != op.into and isinstance(<object>flat[i], Tensor):
                 check_operand(plan, target, <Tensor>flat[i])
         if record:
-            previous = alias_of(target)
+            gradient = gradient_plan(plan, flat, n_flat)
+            if gradient is not None and gradient.save_inputs[op.into]:
+                previous = _hooks["copied"].call([alias_of(target)])  # the derivative reads what is about to be overwritten
+            else:
+                previous = alias_of(target)
             previous.node, previous.slot, previous.needs_grad = current_node(target), target.slot, target.needs_grad
             flat[op.into] = <PyObject *>previous
         run_plan(plan, flat, [target])
@@ -542,7 +547,7 @@ cdef record_in_place(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, Tenso
         return
     node = make_node(gradient, flat, n_flat)
     for i in range(n_flat):
-        if node.versions[i] is not None and (<Tensor>node.args[i]).memory is target.memory:
+        if i != op.into and node.versions[i] is not None and (<Tensor>node.args[i]).memory is target.memory:
             node.versions[i] = target.memory.version - 1  # kept before the write
     if target.base is not None and (not gradient.wanted or gradient.wanted[0] != op.into):
         # the base's edge comes first, even if the old value gets no cotangent

@@ -1,22 +1,21 @@
 """The catalogue: every public tensor function, by family, each declared once."""
 
 # isort: skip_file - later families use earlier ones
-from . import (
-    dtypes,
-    arithmetic,
-    unary,
-    copying,
-    creation,
-    shape,
-    matmul,
-    reduction,
-    softmax,
-    activation,
-    normalization,
-    loss,
-)
+# fmt: off
+from . import dtypes, arithmetic, unary, copying, creation, shape, matmul, reduction
+from . import softmax_family, activation, normalization, loss, convolution, pooling
 from . import operators
+# fmt: on
 from ..interop import arrays
 from .declare import FUNCTIONS, METHODS, OPS, composite, op
+
+
+def __getattr__(name: str):
+    """Any function of the catalogue, as `nn.functional` has it."""
+    found = activation.FUNCTIONAL.get(name) or FUNCTIONS.get(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
+
 
 __all__ = ["FUNCTIONS", "METHODS", "OPS", "composite", "op"]

@@ -153,4 +153,5 @@ for _name, _dtype in {
 }.items():
     _add_cast(_name, _dtype)
 
+engine.bind("copied", copied)
 FUNCTIONS["detach"] = lambda input: input.detach()

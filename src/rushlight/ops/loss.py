@@ -10,7 +10,7 @@ from ..ir import dtypes
 from ..ir.sizes import hint, product
 from .activation import softplus_of
 from .declare import composite, op
-from .softmax import shifted, wide_type
+from .softmax_family import shifted, wide_type
 
 REDUCTIONS = ("none", "mean", "sum")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ir import build as B
 from ..ir.sizes import hint, product
 from .declare import composite, op
-from .softmax import wide_type
+from .softmax_family import wide_type
 
 
 def per_channel(v, ndim: int):

@@ -187,7 +187,7 @@ def write_recipe(tracer: Tracer, finished: Finished, lowered):
     """Python source, and the function, that computes a plan's parts from the sizes."""
     constants: dict = {"L": layout_of, "inf": float("inf"), "nan": float("nan")}
     outputs = ", ".join(output_source(output, constants) for output in finished.outputs)
-    launches = ", ".join(launch_source(launch, constants) for launch in lowered.launches) if lowered else ""
+    launches = ", ".join(launch_source(launch, finished.positions) for launch in lowered.launches) if lowered else ""
     temps = ", ".join(source(size) for size in lowered.temps) if lowered else ""
     # zeroed outputs are numbered among the computed ones
     zeroed = [(r, finished.positions[i] if r == "output" else i) for r, i in lowered.zeroed] if lowered else []
@@ -228,8 +228,11 @@ def tuple_source(sizes) -> str:
     return "(" + "".join(source(n) + ", " for n in sizes) + ")"
 
 
-def launch_source(launch, constants: dict) -> str:
-    buffers = ", ".join(f"({b.role!r}, {b.index}, {source(b.offset)})" for b in launch.buffers)
+def launch_source(launch, positions: list) -> str:
+    """A launch as `Plan` takes it; outputs are numbered among all results of the op, not only computed ones."""
+    buffers = ", ".join(
+        f"({b.role!r}, {positions[b.index] if b.role == 'output' else b.index}, {source(b.offset)})" for b in launch.buffers
+    )
     params = ", ".join(param_source(p) for p in launch.params)
     numbers = ", ".join(source(n) for n in (launch.range, launch.grain, launch.scratch))
     return f"({launch.kernel.address}, [{buffers}], [{params}], {numbers})"
