@@ -1,0 +1,47 @@
+"""Adding the parts of a sum that several tasks have computed, in a fixed order."""
+
+from __future__ import annotations
+
+import functools
+
+from ..ir.dtypes import DType
+from ..ir.sizes import product
+from .conv_lanes import Lanes, below, vector_lanes
+from .conv_window import i64
+from .kernel import Kernel
+from .templates import Array
+from .text import Module, V
+
+BLOCK = 1024  # elements of a task
+
+
+def add_parts(context, parts: Array, total: Array) -> None:
+    """total [*S] = sum over the first dimension of parts [P, *S]; both contiguous."""
+    size = product(total.shape)
+    tasks = (size + BLOCK - 1) // BLOCK
+    context.launch(add_kernel(total.dtype), [parts, total], [parts.shape[0], size], tasks, 8)
+
+
+@functools.cache
+def add_kernel(dtype: DType) -> Kernel:
+    """Buffers parts, total; parameters: how many parts, elements of each."""
+    module = Module()
+    f = module.kernel("conv_add_parts")
+    parts, size = f.param(0), f.param(1)
+    lanes = Lanes(f, dtype, vector_lanes(dtype))
+    end = f.minimum(f.mul(f.end, i64(BLOCK)), size)
+    with f.loop(f.mul(f.begin, i64(BLOCK)), end, lanes.count) as i:
+
+        def add(mask: V | None, i: V = i) -> None:
+            total = f.variable(lanes.type, lanes.constant(0))
+            with f.loop(0, parts) as part:
+                value = lanes.load(f.buffer(0), f.add(f.mul(part, size), i), mask)
+                f.store(f.add(f.load(total, lanes.type), value), total)
+            lanes.store(f.load(total, lanes.type), f.buffer(1), i, mask)
+
+        left = f.sub(size, i)
+        with f.branch(f.compare("sge", left, i64(lanes.count))) as otherwise:
+            add(None)
+            otherwise()
+            add(below(f, left, lanes.count))
+    return Kernel(f.name, str(module))
