@@ -46,7 +46,7 @@ def base_of(value: Value) -> Value:
 
 def is_barrier(node: Node) -> bool:
     """Whether a node is no part of a map or row kernel: its results are always in memory."""
-    return node.prim.kind in ("scan", "contract", "index", "window", "sort") or node.prim.name in ("concat", "pad")
+    return node.prim.kind not in ("map", "source", "reduce") and not is_view(node)
 
 
 class Fuser:
@@ -106,7 +106,7 @@ class Fuser:
 
     # -- one node -----------------------------------------------------------------------------
     def place(self, node: Node, position: int) -> None:
-        kind, name = node.prim.kind, node.prim.name
+        name = node.prim.name
         if is_view(node):
             self.place_view(node, position)
         elif name in ("concat", "pad"):
@@ -115,10 +115,8 @@ class Fuser:
             self.place_template(node, position)
         elif name == "partial_reduce":
             self.place_partial(node, position)
-        elif kind in ("map", "source", "reduce"):
-            self.place_compute(node, position)
         else:
-            raise NotImplementedError(f"lower: no way to lower primitive {name} of kind {kind}")
+            self.place_compute(node, position)
 
     def readers_of(self, value: Value) -> list[Step]:
         """The steps that read a value, each once."""
