@@ -17,12 +17,11 @@ from . import gemm, gemm_columns, gemm_rows
 from .dot_copy import copy
 from .dot_shape import Product, contiguous, expand, is_number
 from .gemm_batch import batch_params
-from .gemm_element import is_half, sum_type
+from .gemm_element import is_half
 from .gemm_pieces import Pieces, pieces_kernel
 from .gemm_tile import has_pairs
 from .target import host
 from .templates import Array, template
-from .text import scalar_bytes
 
 FEW = 16  # vectors: beyond, packing pays
 SHORT = 12  # steps along k per vector: below, adding up lanes takes too large a part of the time
@@ -145,7 +144,7 @@ def _form_of_b(b: Array) -> str:
 def _lower_rows(context, p: Product) -> None:
     """A holds the few vectors, the columns of B are contiguous."""
     few = 1 if is_number(p.m, 1) else 2 if p.m <= 2 else 4
-    packed = is_half(p.a.dtype) or not contiguous(p.a, -1)
+    packed = (is_half(p.a.dtype) and not has_pairs(p.a.dtype)) or not contiguous(p.a, -1)
     structure = gemm_rows.RowProduct(
         p.a.dtype, p.c.dtype, few, packed, p.bias is not None, p.relu, len(p.batch), p.total is not None
     )
@@ -155,7 +154,7 @@ def _lower_rows(context, p: Product) -> None:
     params += [s * to for s in p.bias.strides[-2:]] if p.bias else [0, 0]
     range = product(p.batch) * ((p.n + gemm_rows.BLOCK - 1) // gemm_rows.BLOCK)
     grain = 1 + SHARE // (4 * gemm_rows.BLOCK * p.m * p.k)
-    scratch = p.m * p.k * scalar_bytes(sum_type(p.a.dtype)) if packed else 0
+    scratch = p.m * p.k * structure.x_dtype.itemsize if packed else 0
     context.launch(gemm_rows.row_kernel(structure), p.arrays, [*params, p.k, *_batch_params(p)], range, grain, scratch)
 
 

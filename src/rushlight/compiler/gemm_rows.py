@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from ..ir.dtypes import DType, float32
+from ..ir.dtypes import DType, float32, int16
 from .gemm_batch import batch_addresses, piece_of_sum
 from .gemm_element import finish, i64, is_half, load_lanes, memory_type, store_lanes, sum_type
+from .gemm_tile import dot_pairs, has_pairs
 from .kernel import Kernel
 from .target import host
 from .text import Module, V, scalar_bytes, vector
@@ -27,7 +28,7 @@ class RowProduct:
     dtype   element type of x, w and the bias; half types are summed in float
     result  element type of c
     few     1, 2 or 4: vectors in registers at a time
-    packed  whether x is copied first: it is not contiguous along k, or of a half type
+    packed  whether x is copied first: it is not contiguous along k, or has to be widened
     """
 
     dtype: DType
@@ -38,6 +39,18 @@ class RowProduct:
     relu: bool = False
     batch: int = 0
     split: bool = False
+
+    @property
+    def pairs(self) -> bool:
+        """Whether a lane takes two numbers of a half type at a time."""
+        return has_pairs(self.dtype)
+
+    @property
+    def x_dtype(self) -> DType:
+        """Element type of x as it meets w: float for half types, or pairs of them as they are."""
+        if not is_half(self.dtype):
+            return self.dtype
+        return int16 if self.pairs else float32
 
     @property
     def rows(self) -> int:
@@ -62,6 +75,7 @@ class _Writer:
         self.type = sum_type(structure.dtype)
         self.lanes = host().lanes(scalar_bytes(self.type))
         self.wide = vector(self.type, self.lanes)
+        self.width = self.lanes * (2 if structure.pairs else 1)  # elements per step along k
 
     def emit(self) -> None:
         f, s = self.f, self.s
@@ -84,12 +98,14 @@ class _Writer:
 
     def _pack_x(self, scratch: V) -> None:
         f, p = self.f, self.p
-        length = f.mul(self.depth, i64(scalar_bytes(self.type)))
+        dtype = self.s.x_dtype
+        length = f.mul(self.depth, i64(dtype.itemsize))
         with f.loop(0, p["few"]) as i:
             row, target = f.offset(self.x, f.mul(i, p["x_row"])), f.offset(scratch, f.mul(i, length))
             with f.loop(0, self.depth) as k:
-                value = load_lanes(f, f.offset(row, f.mul(k, p["x_step"])), self.s.dtype, 1)
-                f.store(value, f.at(target, self.type, k))
+                pointer = f.offset(row, f.mul(k, p["x_step"]))
+                value = load_lanes(f, pointer, dtype if self.s.pairs else self.s.dtype, 1)
+                f.store(value, f.at(target, memory_type(dtype), k))
         self.x, self.x_row = scratch, length
 
     def _block(self, row: V) -> None:
@@ -106,8 +122,8 @@ class _Writer:
         sums = [[f.variable(self.wide) for _ in w] for _ in x]
         for variable in (variable for row in sums for variable in row):
             f.store(f.const(0, self.wide), variable)
-        whole = f.sub(self.depth, f.binary("srem", self.depth, i64(self.lanes)))
-        with f.loop(0, whole, self.lanes) as k:
+        whole = f.sub(self.depth, f.binary("srem", self.depth, i64(self.width)))
+        with f.loop(0, whole, self.width) as k:
             self._step(x, w, sums, k, None)
         with f.when(f.compare("slt", whole, self.depth)):
             self._step(x, w, sums, whole, f.sub(self.depth, whole))
@@ -125,16 +141,17 @@ class _Writer:
 
     def _step(self, x: list[V], w: list[V], sums, k: V, count: V | None) -> None:
         f, s = self.f, self.s
-        type = memory_type(s.dtype)
-        vectors = [self._load_x(f.at(row, self.type, k), count) for row in x]
+        x = [load_lanes(f, f.at(row, memory_type(s.x_dtype), k), s.x_dtype, self.width, count) for row in x]
+        w_dtype = s.x_dtype if s.pairs else s.dtype
         for b, row in enumerate(w):
-            value = load_lanes(f, f.at(row, type, k), s.dtype, self.lanes, count)
-            for a, vector_of_x in enumerate(vectors):
-                f.store(f.add(f.mul(vector_of_x, value), f.load(sums[a][b], self.wide)), sums[a][b])
-
-    def _load_x(self, pointer: V, count: V | None) -> V:
-        dtype = float32 if is_half(self.s.dtype) else self.s.dtype
-        return load_lanes(self.f, pointer, dtype, self.lanes, count)
+            value = load_lanes(f, f.at(row, memory_type(w_dtype), k), w_dtype, self.width, count)
+            for a, vector_of_x in enumerate(x):
+                total = f.load(sums[a][b], self.wide)
+                if s.pairs:
+                    total = dot_pairs(f, vector_of_x, value, total)
+                else:
+                    total = f.add(f.mul(vector_of_x, value), total)
+                f.store(total, sums[a][b])
 
     def _store(self, i: V, j: V, value: V) -> None:
         f, s, p = self.f, self.s, self.p

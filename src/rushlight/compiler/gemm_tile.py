@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..ir.dtypes import DType, float32
 from .gemm_element import first_lanes, is_half, load_lanes, memory_type, rectify, store_lanes, sum_type
 from .target import host
-from .text import Function, Module, V, scalar_bytes, vector
+from .text import Function, Module, V, lanes, scalar_bytes, vector
 
 FIRST, LAST = 1, 2  # flags of a micro kernel call: the first and the last piece of the sum over k
 ARGUMENTS = (
@@ -95,6 +95,13 @@ def has_pairs(dtype: DType) -> bool:
     return dtype.name == "bfloat16" and target.has("avx512bf16") and target.cpu.startswith("znver")
 
 
+def dot_pairs(f: Function, a: V, b: V, total: V) -> V:
+    """total + a0 b0 + a1 b1 in each float lane, for vectors that hold two bfloat16 per lane."""
+    n = lanes(total.type)
+    a, b = (f.cast("bitcast", x, f"<{2 * n} x bfloat>") for x in (a, b))
+    return f.call(f"llvm.x86.avx512bf16.dpbf16ps.{32 * n}", total.type, total, a, b)
+
+
 def emit_tile(module: Module, tile: Tile) -> Function:
     """Define the micro kernel of `tile` in the module, an internal function of `ARGUMENTS` called `tile.name`.
 
@@ -164,9 +171,7 @@ class _TileWriter:
         return self.f.add(self.f.mul(a, b), total)
 
     def _dot_pairs(self, a: V, b: V, total: V) -> V:
-        f, lanes = self.f, self.tile.lanes
-        a, b = (f.cast("bitcast", x, f"<{2 * lanes} x bfloat>") for x in (a, b))
-        return f.call(f"llvm.x86.avx512bf16.dpbf16ps.{32 * lanes}", total.type, total, a, b)
+        return dot_pairs(self.f, a, b, total)
 
     def _each_row(self, matrix: str, dtype: DType, act) -> None:
         """act(row, dtype, r, v, edge) for every vector within `rows`; `edge` is set where it may be partial."""
