@@ -23,6 +23,7 @@
 typedef void (*kernel_fn)(void *const *buffers, const int64_t *params, int64_t begin, int64_t end);
 
 enum { TEAM_MAX = 256, SPIN_NANOSECONDS = 30000 };
+#define OPEN 0x80000000ull
 
 typedef struct {
     kernel_fn kernel;
@@ -37,7 +38,7 @@ static struct {
     team_job job;
     _Atomic int64_t next;        /* first index not yet taken */
     _Atomic uint32_t generation; /* counts launches; workers wait for it to change */
-    _Atomic int running;         /* workers still busy with the launch */
+    _Atomic uint64_t door;       /* generation << 32 | OPEN | workers inside: who comes late stays out */
     _Atomic int failed;          /* a thread could not get its scratch memory */
     _Atomic int busy;            /* a launch owns the team */
     int workers, wanted, prepared;
@@ -104,6 +105,14 @@ static void team_wait(_Atomic uint32_t *word, uint32_t seen) {
     }
 }
 
+/* Join the launch of generation `seen`, unless it has closed. */
+static int team_enter(uint32_t seen) {
+    uint64_t door = atomic_load(&team.door);
+    while (door >> 32 == seen && door & OPEN)
+        if (atomic_compare_exchange_weak(&team.door, &door, door + 1)) return 1;
+    return 0;
+}
+
 static void *team_worker(void *argument) {
     uint32_t seen = (uint32_t)(uintptr_t)argument;
     int index = (int)((uintptr_t)argument >> 32);
@@ -111,8 +120,10 @@ static void *team_worker(void *argument) {
     for (;;) {
         team_wait(&team.generation, seen);
         seen = atomic_load(&team.generation);
-        if (index < team.job.helpers) team_work(&team.job);
-        atomic_fetch_sub(&team.running, 1);
+        if (team_enter(seen)) {
+            if (index < team.job.helpers) team_work(&team.job);
+            atomic_fetch_sub(&team.door, 1);
+        }
     }
     return NULL;
 }
@@ -121,7 +132,7 @@ static void team_after_fork(void) {
     /* only the forking thread lives on: forget the workers, they stayed with the parent */
     team.workers = 0;
     atomic_store(&team.busy, 0);
-    atomic_store(&team.running, 0);
+    atomic_store(&team.door, 0);
     team_is_worker = 0;
 }
 
@@ -189,13 +200,16 @@ static int team_launch(kernel_fn kernel, void **buffers, int count, const int64_
     team.job = (team_job){kernel, buffers, params, range, piece, scratch, threads - 1, count};
     atomic_store(&team.failed, 0);
     atomic_store(&team.next, 0);
-    atomic_store(&team.running, team.workers);
-    atomic_fetch_add(&team.generation, 1);
+    uint32_t generation = atomic_load(&team.generation) + 1;
+    atomic_store(&team.door, (uint64_t)generation << 32 | OPEN);
+    atomic_store(&team.generation, generation);
     syscall(SYS_futex, &team.generation, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     team_is_worker = 1; /* a nested launch from this thread runs inline */
     team_work(&team.job);
     team_is_worker = 0;
-    for (int i = 0; atomic_load_explicit(&team.running, memory_order_acquire); i++) {
+    /* every piece is taken: close the door and wait only for those inside */
+    atomic_fetch_and(&team.door, ~(uint64_t)OPEN);
+    for (int i = 0; atomic_load_explicit(&team.door, memory_order_acquire) & (OPEN - 1); i++) {
         team_pause();
         if ((i & 1023) == 1023) sched_yield();
     }
