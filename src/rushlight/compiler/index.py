@@ -18,6 +18,7 @@ from .index_layout import (
     alignment,
     copy_run,
     error_flag,
+    i64,
     is_number,
     plus,
     segments,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from ..ir.dtypes import DType
 from . import elementwise
 from .index import Indices
-from .index_layout import Loops, plus, storage, times
+from .index_layout import Loops, i64, plus, storage, times
 from .target import host
 from .text import Function, V
 

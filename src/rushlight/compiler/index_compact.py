@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 from ..ir.dtypes import DType
 from .elementwise import from_memory, loaded_type
-from .index_layout import ONE, ZERO, Parameters, alignment, storage, times
+from .index_layout import ONE, ZERO, Parameters, alignment, i64, storage, times
 from .kernel import Kernel
 from .text import Function, Module, V
 

@@ -14,7 +14,6 @@ from .templates import Array
 from .text import Function, V
 
 
-
 def i64(number: int) -> V:
     """A literal."""
     return V(str(number), "i64")

@@ -12,7 +12,7 @@ from . import elementwise
 from .index import index_operands, index_params
 from .index_combine import Run, combine, lanes_of
 from .index_copy import GRAIN
-from .index_layout import ZERO, Nest, Parameters, error_flag, fill_run, plus, segments, storage, times
+from .index_layout import ZERO, Nest, Parameters, error_flag, fill_run, i64, plus, segments, storage, times
 from .kernel import Kernel
 from .target import host
 from .templates import Array, Context

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ..ir.dtypes import int64
 from .index_copy import GRAIN
-from .index_layout import ONE, ZERO, Nest, Parameters, is_number, segments, times
+from .index_layout import ONE, ZERO, Nest, Parameters, i64, is_number, segments, times
 from .kernel import Kernel
 from .scan_lines import Line, load_state, store_state
 from .scan_operations import OPERATIONS

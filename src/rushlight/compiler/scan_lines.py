@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import elementwise
-from .index_layout import ZERO, plus, storage, times
+from .index_layout import ZERO, i64, plus, storage, times
 from .scan_operations import Scan, State
 from .text import Function, V, vector
 

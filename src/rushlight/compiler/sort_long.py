@@ -11,7 +11,7 @@ import functools
 from dataclasses import dataclass
 
 from ..ir.dtypes import int64
-from .index_layout import ONE, ZERO, Parameters, times
+from .index_layout import ONE, ZERO, Parameters, i64, times
 from .kernel import Kernel
 from .sort_keys import Record, order_key
 from .sort_records import RADIX, bump, counter_bytes, emit_scatter
@@ -76,9 +76,7 @@ class Temporaries:
         self.length, self.pieces, self.shift = Parameters(f).numbers(3)
 
     def state(self, row: V, word: int) -> V:
-        return self.f.at(
-            self.states, "i64", self.f.add(times(self.f, row, i64(STATE_WORDS)), i64(word))
-        )
+        return self.f.at(self.states, "i64", self.f.add(times(self.f, row, i64(STATE_WORDS)), i64(word)))
 
     def varies(self, row: V) -> V:
         """Whether this pass's byte differs anywhere in the row."""
@@ -199,9 +197,7 @@ def end_kernel(record: Record, structure: tuple) -> Kernel:
     with f.loop(f.begin, f.end) as index:
         piece = piece_of(f, index, rows.length, pieces)
         at = rows.offsets(piece.row)
-        current = f.load(
-            f.at(states, "i64", f.add(f.mul(piece.row, i64(STATE_WORDS)), i64(CURRENT))), "i64"
-        )
+        current = f.load(f.at(states, "i64", f.add(f.mul(piece.row, i64(STATE_WORDS)), i64(CURRENT))), "i64")
         base = f.select(f.compare("eq", current, ZERO), *both)
         records = record.at(f, base, f.mul(piece.row, rows.length))
         with f.loop(piece.first, f.minimum(piece.last, rows.count)) as place:

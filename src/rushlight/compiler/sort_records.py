@@ -6,13 +6,13 @@ Both are internal functions of a kernel's module, `(ptr records, ptr other, ptr 
 
 from __future__ import annotations
 
+from .index_layout import ZERO, i64
 from .sort_keys import Record, iota, key_type
 from .target import host
 from .text import Function, Module, V, vector
 
 FEW = 64  # up to here n * n comparisons in vectors cost less than 256 counters
 RADIX = 256
-ZERO, ONE = i64(0), i64(1)
 ARGUMENTS = [("ptr", "records"), ("ptr", "other"), ("ptr", "work"), ("i64", "count")]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 
 from ..ir.dtypes import int64
-from .index_layout import ZERO
+from .index_layout import ZERO, i64
 from .kernel import Kernel
 from .sort import sort_rows
 from .sort_keys import Record, order_key
