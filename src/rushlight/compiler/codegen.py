@@ -22,7 +22,7 @@ from .text import Module, V, vector
 MANY = 64  # iterations of the parallel loops that are enough for any number of threads
 BLOCK = 4096  # elements: the unit in which a single long loop is divided among threads
 GRAIN = 16384  # elements of cheap work that are worth a thread
-CHAIN = 128  # additions of float32 partial sums before they are moved to float64
+CHAIN = 16  # float32 additions to one partial sum before it is moved to float64: no worse than pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,8 +348,8 @@ class PassWriter:
             with f.loop(low, high) as index, values.inside(dim, index):
                 self.body(self.block)
             return
-        with f.loop(low, high, CHAIN // 2) as start:
-            end = f.minimum(f.add(start, i64(CHAIN // 2)), high)
+        with f.loop(low, high, CHAIN) as start:
+            end = f.minimum(f.add(start, i64(CHAIN)), high)
             with f.loop(start, end) as index, values.inside(dim, index):
                 self.body(self.block)
             self.flush(f.sub(end, start))
@@ -362,12 +362,12 @@ class PassWriter:
         step = main.lanes * main.copies
         if self.cascade and main.lanes > 1:
             whole = f.add(low, f.binary("and", f.sub(high, low), i64(-step)))
-            length = i64(step * (CHAIN // main.copies))
+            length = i64(step * CHAIN)
             with f.loop(low, whole, length) as start:
                 end = f.minimum(f.add(start, length), whole)
                 with f.loop(start, end, step) as index:
                     self.vector_body(main, dim, index, None)
-                self.flush(f.binary("udiv", f.sub(end, start), i64(main.lanes)))
+                self.flush(f.binary("udiv", f.sub(end, start), i64(step)))
             low = whole
             rest = self.plan[1:]
         else:

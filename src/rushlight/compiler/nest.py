@@ -75,19 +75,28 @@ class Nest:
             return False
         down, across = self.most_unit(self.outer), self.most_unit(self.inner)
         vertical = down is not None and (across is None or down[1] > across[1])
-        short = hint(product(d.size for d in self.inner)) < host().lanes(4)
-        if not vertical and short and self.outer and self.outer[-1].size >= host().lanes(4):
-            return product(d.size for d in self.inner) < host().lanes(4)
+        if not vertical and self.is_short():
+            return True
         loops, best = (self.outer, down) if vertical else (self.inner, across)
         if best is not None:
             loops.remove(best[0])
             loops.append(best[0])
         return vertical
 
+    def is_short(self) -> bool:
+        """Whether rows are so short that vectors across many rows are better filled."""
+        width = host().lanes(4)
+        count = product(d.size for d in self.inner)
+        if self.cluster.parts is not None or not self.outer or hint(count) >= width:
+            return False
+        return bool(self.outer[-1].size >= width and count < width)
+
     def most_unit(self, loops, stores_first: bool = False) -> tuple[Dim, int] | None:
         """The loop along which most accesses are contiguous, and how many are."""
         best = None
         for dim in reversed(loops):
+            if dim is self.cluster.parts:
+                continue
             stores = sum(a.is_unit(dim) for _, a in self.body.stores)
             loads = sum(a.is_unit(dim) for a in self.body.loads())
             score = loads + (100 if stores_first else 1) * stores
