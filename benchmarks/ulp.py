@@ -1,6 +1,6 @@
 """Print the largest error of every math function, in units in the last place.
 
-    python benchmarks/ulp.py [--points 100000] [name ...]
+python benchmarks/ulp.py [--points 100000] [name ...]
 """
 
 from __future__ import annotations

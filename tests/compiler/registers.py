@@ -6,6 +6,7 @@ import ctypes
 from types import SimpleNamespace
 
 import numpy as np
+
 from rushlight.compiler import elementwise
 from rushlight.compiler.cache import load
 from rushlight.compiler.text import Function, Module, V

@@ -8,8 +8,36 @@ import numpy as np
 from registers import apply
 
 LIMITS = {"lgamma": 4.0, "digamma": 4.0}
-UNARY = """exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh
-asinh acosh atanh erf erfc erfinv lgamma digamma sigmoid""".split()
+UNARY = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "erf",
+    "erfc",
+    "erfinv",
+    "lgamma",
+    "digamma",
+    "sigmoid",
+]
 BINARY = ["pow", "atan2"]
 # functions without a NumPy meaning are compared with mpmath (double) or Python's math (float)
 UNKNOWN_TO_NUMPY = {"erf", "erfc", "erfinv", "lgamma", "digamma"}

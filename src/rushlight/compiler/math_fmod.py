@@ -20,7 +20,7 @@ def fmod(a: Expr, b: Expr) -> Expr:
     exponent = _exponent_field(divisor)
 
     def step(rest: Expr) -> tuple[Expr]:
-        gap = (rest.bits() >> width) - exponent - bits
+        gap = _exponent_field(rest) - exponent - bits
         gap = where(gap > 0, gap, 0)
         half = gap >> 1
         shifted = divisor * power_of_two(half, a.kind) * power_of_two(gap - half, a.kind)

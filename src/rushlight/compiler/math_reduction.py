@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from .math_expression import Expr, two_product
 from .text import Function, V
 
@@ -81,7 +83,7 @@ def _product_window(f: Function, significand: Expr, exponent: Expr) -> tuple[Exp
     position = exponent + 62  # of the first bit that counts; the table starts with 64 zeros
     index, shift = position >> 6, position & 63
     words = [Expr(f, f.load(f.at(table, "i64", (index + k).v), "i64")) for k in range(4)]
-    window = [a.intrinsic("llvm.fshl", b, shift) for a, b in zip(words, words[1:])]
+    window = [a.intrinsic("llvm.fshl", b, shift) for a, b in pairwise(words)]
     wide = [e.cast("zext", "i128") for e in (significand, *window)]
     carry = wide[0] * wide[3] >> 64
     middle = wide[0] * wide[2] + carry
