@@ -24,7 +24,7 @@ def is_half(dtype: DType) -> bool:
 def load_lanes(f: Function, pointer: V, dtype: DType, lanes: int, count: V | None = None) -> V:
     """`lanes` adjacent elements in the type of sums; those at or beyond `count` are not read and count as zero.
 
-    `count` is a number (i64) or what `first_lanes` makes of it.
+    `count` is a number (i64), also above `lanes`, or what `first_lanes` makes of it.
     """
     type = vector(memory_type(dtype), lanes)
     if count is None:
@@ -75,7 +75,7 @@ def first_lanes(f: Function, count: V, type: str) -> V:
 def _load_each(f: Function, pointer: V, type: str, count: V) -> V:
     buffer = f.variable(type, V("zeroinitializer", type))
     kind = element(type)
-    with f.loop(0, count) as i:
+    with f.loop(0, f.minimum(count, i64(lanes(type)))) as i:
         f.store(f.load(f.at(pointer, kind, i), kind), f.at(buffer, kind, i))
     return f.load(buffer, type)
 
@@ -83,5 +83,5 @@ def _load_each(f: Function, pointer: V, type: str, count: V) -> V:
 def _store_each(f: Function, value: V, pointer: V, count: V) -> None:
     buffer = f.variable(value.type, value)
     kind = element(value.type)
-    with f.loop(0, count) as i:
+    with f.loop(0, f.minimum(count, i64(lanes(value.type)))) as i:
         f.store(f.load(f.at(buffer, kind, i), kind), f.at(pointer, kind, i))
