@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from registers import apply
+from single_map import apply
 
 LIMITS = {"lgamma": 4.0, "digamma": 4.0}
 UNARY = [

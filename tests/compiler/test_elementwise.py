@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from registers import apply, make_node
+from single_map import apply, make_node
 
 import rushlight.ir.primitives  # noqa: F401 - fills the registry
 from rushlight.compiler import elementwise

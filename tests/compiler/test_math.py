@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from registers import apply
+from single_map import apply
 from sweep import BINARY, LIMITS, UNARY, UNKNOWN_TO_NUMPY, worst
 
 ULP = Path(__file__).resolve().parents[2] / "benchmarks" / "ulp.py"
