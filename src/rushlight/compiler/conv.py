@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..ir.sizes import product
 from .conv_adjoint import partial_convs
 from .conv_columns import launch_columns
 from .conv_direct import direct_conv, direct_input_grad, direct_weight_grad
-from .conv_repack import repack
-from .conv_shape import ConvShape, is_one
+from .conv_repack import as_matrix, repack
+from .conv_shape import ConvShape, is_contiguous, is_one
 from .conv_tile import compute_dtype
 from .conv_weight import launch_weight_grad
 from .conv_window import Window
@@ -43,8 +42,8 @@ def lower_conv_input_grad(context, node, operands, results) -> None:
         direct_input_grad(context, shape)
         return
     for part in partial_convs(shape):
-        weight = repack(context, part.weight, compute_dtype(gy.dtype))
-        launch_columns(context, part.window, rows_of(weight, 2), part.result, shape.groups)
+        weight = repack(context, part.weight, compute_dtype(gy.dtype), taps_last=True)
+        launch_columns(context, part.window, weight, part.result, shape.groups)
 
 
 @template("conv_weight_grad")
@@ -62,7 +61,7 @@ def lower_conv_weight_grad(context, node, operands, results) -> None:
     target = shape.w if is_contiguous(shape.w) else context.temp(shape.w.shape, gy.dtype)
     start = tuple(-p for p in shape.padding)
     window = Window(shape.x, shape.output, shape.kernel, shape.stride, shape.dilation, start)
-    launch_weight_grad(context, window, shape.y, rows_of(target, 1), shape.groups)
+    launch_weight_grad(context, window, shape.y, as_matrix(target, 1), shape.groups)
     if target is not shape.w:
         copy(context, target, shape.w)
 
@@ -71,21 +70,6 @@ def weight_matrix(context, weight: Array) -> Array:
     """The weights [O, K] with contiguous rows, in the type of products."""
     dtype = compute_dtype(weight.dtype)
     if is_contiguous(weight) and dtype is weight.dtype:
-        return rows_of(weight, 1)
-    wide = replace(weight, shape=(1, *weight.shape), strides=(0, *weight.strides))
-    return rows_of(repack(context, wide, dtype), 2)
-
-
-def is_contiguous(array: Array) -> bool:
-    step = 1
-    for size, stride in zip(reversed(array.shape), reversed(array.strides)):
-        if not is_one(size) and stride != step:
-            return False
-        step = step * size
-    return True
-
-
-def rows_of(array: Array, outer: int) -> Array:
-    """A contiguous array as a matrix, with `outer` dimensions merged to rows."""
-    rows, columns = product(array.shape[:outer]), product(array.shape[outer:])
-    return replace(array, shape=(rows, columns), strides=(columns, 1))
+        return as_matrix(weight, 1)
+    one_group = replace(weight, shape=(1, *weight.shape), strides=(0, *weight.strides))
+    return repack(context, one_group, dtype, taps_last=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ..ir.dtypes import DType
 from ..ir.sizes import product
 from .conv_lanes import Lanes, below, vector_lanes
-from .conv_lines import emit_pack_lines
+from .conv_lines import Lines, emit_pack_lines
 from .conv_shape import is_one, merge_plane
 from .conv_tile import compute_dtype, emit_multiply
 from .conv_window import (
@@ -52,14 +52,14 @@ NAMES += ["result_n", "result_c", "result_0", "result_1", "result_2", "plane0", 
 class Columns:
     """What the kernel is specialised on.
 
-    step   distance in memory of what neighbouring pixels see, as in `emit_pack_lines`
+    lines  how pixels are packed
     dense  whether neighbouring pixels of the result are neighbours in memory
     bias   whether a number per output channel is added
     relu   whether negative results become zero
     """
 
     dtype: DType
-    step: int
+    lines: Lines
     dense: bool
     bias: bool = False
     relu: bool = False
@@ -77,8 +77,9 @@ def launch_columns(context, window: Window, weight: Array, result: Array, groups
     values |= {"bias_step": bias.strides[0] if bias else 0}
     values |= strides("result", plane) | {f"plane{axis}": plane.shape[2 + axis] for axis in AXES}
     values |= window.params()
-    step = window.stride[2] if is_one(window.image.strides[4]) and window.stride[2] <= 2 else 0
-    key = Columns(result.dtype, step, is_one(plane.strides[4]), bias is not None, bool(epilogue and epilogue.relu))
+    key = Columns(
+        result.dtype, Lines.of(window), is_one(plane.strides[4]), bias is not None, bool(epilogue and epilogue.relu)
+    )
     size = weight.dtype.itemsize
     scratch = (values["block"] * taps + features + UNIT) * (width + SPARE) * size
     tasks = groups * ((total + width - 1) // width) * ((features + UNIT - 1) // UNIT)
@@ -92,7 +93,7 @@ def columns_kernel(key: Columns) -> Kernel:
     """Buffers image, weight, result[, bias], scratch; parameters `NAMES`."""
     module = Module()
     emit_multiply(module, compute_dtype(key.dtype))
-    emit_pack_lines(module, key.dtype, key.step)
+    emit_pack_lines(module, key.lines)
     _Writer(module.kernel("conv_columns"), key).emit()
     return Kernel("conv_columns", str(module))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir.dtypes import DType
 from .conv_lanes import Lanes, lane_numbers, vector_lanes
-from .conv_window import ONE, WINDOW, ZERO, axes, dot, i64, named_params, runs
+from .conv_shape import is_one
+from .conv_window import ONE, WINDOW, ZERO, Window, axes, dot, i64, named_params, runs
 from .text import Function, Module, V, element
 
 ARGUMENTS = (
@@ -18,21 +21,39 @@ ARGUMENTS = (
 )
 
 
-def emit_pack_lines(module: Module, dtype: DType, step: int) -> Function:
-    """Define `pack_lines(*ARGUMENTS)`; positions in the padding are zero.
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What packing is specialised on.
 
-    `step` is the distance in memory of what neighbouring pixels see, if it is 1 or 2; other distances (0) are
-    gathered.
+    step   distance in memory of what neighbouring pixels see, if it is 1 or 2; other distances (0) are gathered
+    lanes  pixels of a vector; fewer where rows are shorter, since stores of part of a cache line are cheap
     """
+
+    dtype: DType
+    step: int
+    lanes: int
+
+    @classmethod
+    def of(cls, window: Window) -> Lines:
+        dtype, stride = window.image.dtype, window.stride[2]
+        step = stride if is_one(window.image.strides[4]) and stride <= 2 else 0
+        lanes = vector_lanes(dtype)
+        while lanes > 4 and window.pixels[2] <= lanes // 2:
+            lanes //= 2
+        return cls(dtype, step, lanes)
+
+
+def emit_pack_lines(module: Module, key: Lines) -> Function:
+    """Define `pack_lines(*ARGUMENTS)`; positions in the padding are zero."""
     f = module.function("pack_lines", list(ARGUMENTS), linkage="internal")
-    _LineWriter(f, dtype, step).emit()
+    _LineWriter(f, key).emit()
     return f
 
 
 class _LineWriter:
-    def __init__(self, f: Function, dtype: DType, step: int):
-        self.f, self.step = f, step
-        self.lanes = Lanes(f, dtype, vector_lanes(dtype))
+    def __init__(self, f: Function, key: Lines):
+        self.f, self.step = f, key.step
+        self.lanes = Lanes(f, key.dtype, key.lanes)
         self.count = self.lanes.count
         self.image, self.first, self.last, self.channels, self.target, self.pitch, params = f.args
         self.p = named_params(f, WINDOW, params)

@@ -98,3 +98,13 @@ def merge_plane(array: Array) -> Array | None:
         step = step * array.shape[dim]
     shape = (*array.shape[:-SPATIAL], 1, 1, product(array.shape[-SPATIAL:]))
     return replace(array, shape=shape, strides=(*array.strides[:-SPATIAL], 0, 0, stride))
+
+
+def is_contiguous(array: Array, first: int = 0) -> bool:
+    """Whether the dimensions from `first` on lie in row-major order without gaps."""
+    step = 1
+    for size, stride in zip(reversed(array.shape[first:]), reversed(array.strides[first:])):
+        if not is_one(size) and stride != step:
+            return False
+        step = step * size
+    return True

@@ -13,8 +13,8 @@ import functools
 
 from ..ir.dtypes import DType
 from ..ir.sizes import product
-from .conv_lines import emit_pack_lines
-from .conv_shape import is_one, merge_plane
+from .conv_lines import Lines, emit_pack_lines
+from .conv_shape import merge_plane
 from .conv_sum import add_parts
 from .conv_tile import emit_multiply
 from .conv_transpose import emit_transpose
@@ -51,10 +51,9 @@ def launch_weight_grad(context, window: Window, gradient: Array, target: Array, 
     )
     values |= {"part": product(target.shape), "row": target.shape[1]}
     parts = target if splits == 1 else context.temp((splits, *target.shape), target.dtype)
-    step = window.stride[2] if is_one(window.image.strides[4]) and window.stride[2] <= 2 else 0
     lines, right, sums = block * taps * (width + SPARE), width * (COLUMNS + SPARE), block * taps * (COLUMNS + SPARE)
     scratch = (lines + right + sums) * target.dtype.itemsize
-    kernel = weight_kernel(target.dtype, step)
+    kernel = weight_kernel(target.dtype, Lines.of(window))
     arrays = [window.image, gradient, parts]
     context.launch(kernel, arrays, [values[n] for n in NAMES], groups * splits * blocks * units, 1, scratch)
     if splits > 1:
@@ -69,12 +68,12 @@ def split_count(weights) -> int:
 
 
 @functools.cache
-def weight_kernel(dtype: DType, step: int) -> Kernel:
-    """Buffers image, gradient, parts, scratch; parameters `NAMES`; `step` as in `emit_pack_lines`."""
+def weight_kernel(dtype: DType, lines: Lines) -> Kernel:
+    """Buffers image, gradient, parts, scratch; parameters `NAMES`."""
     module = Module()
     emit_multiply(module, dtype)
     emit_transpose(module, dtype)
-    emit_pack_lines(module, dtype, step)
+    emit_pack_lines(module, lines)
     _Writer(module.kernel("conv_weight_grad"), dtype).emit()
     return Kernel("conv_weight_grad", str(module))
 
