@@ -4,7 +4,8 @@
 # fmt: off
 from . import dtypes, arithmetic, unary, copying, creation, shape, matmul, reduction
 from . import softmax_family, activation, normalization, loss, convolution, pooling
-from . import operators
+from . import indexing, embeddings, joining
+from . import operators, printing
 # fmt: on
 from ..interop import arrays
 from .declare import FUNCTIONS, METHODS, OPS, composite, op
