@@ -86,10 +86,9 @@ class Reals:
         least, most = min(map(abs, values), default=1.0), max(map(abs, values), default=1.0)
         self.whole = all(v.is_integer() for v in values)
         scientific = most / least > 1000.0 or most > 1e8 or (not self.whole and least < 1e-4)
-        self.style = "e" if scientific else "f"
+        wanted = _options.sci_mode
+        self.style = "e" if (scientific if wanted is None else wanted) else "f"
         self.width = max((len(self.digits(v)) for v in values), default=1)
-        if _options.sci_mode is not None:
-            self.style = "e" if _options.sci_mode else "f"
 
     def digits(self, value: float) -> str:
         if self.style == "e" or not self.whole:
