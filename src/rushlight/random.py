@@ -132,11 +132,6 @@ def _float_dtype(name: str, function: str) -> DType:
     return dtype
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise RuntimeError(message)
-
-
 # -- filling memory ---------------------------------------------------------------------------------
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 
@@ -144,18 +139,26 @@ _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.
 def fill_uniform(generator, address: int, count: int, dtype_name: str, low: float = 0.0, high: float = 1.0) -> None:
     """Uniform numbers in [low, high)."""
     dtype, largest = _float_dtype(dtype_name, "uniform_"), _LARGEST.get(dtype_name, math.inf)
-    _require(abs(low) <= largest, f"uniform_: from={low} is out of bounds for {dtype_name}")
-    _require(abs(high) <= largest, f"uniform_: to={high} is out of bounds for {dtype_name}")
-    _require(low <= high, f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
-    _require(high - low <= largest, f"uniform_: to - from exceeds {dtype_name}, found from={low} and to={high}")
+    if not (-largest <= low <= high <= largest and high - low <= largest):
+        raise RuntimeError(_uniform_fault(low, high, dtype_name, largest))
     kernel = _kernel("kernels", "uniform", dtype_name)
     _fill(generator, kernel, (address,), count, 2 if dtype.itemsize == 8 else 1, (float(low), float(high)))
+
+
+def _uniform_fault(low: float, high: float, dtype_name: str, largest: float) -> str:
+    if low > high:
+        return f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}"
+    for name, bound in (("from", low), ("to", high)):
+        if not abs(bound) <= largest:
+            return f"uniform_: {name}={bound} is out of bounds for {dtype_name}"
+    return f"uniform_ expects to - from <= {largest} for {dtype_name}, but found from={low} and to={high}"
 
 
 def fill_normal(generator, address: int, count: int, dtype_name: str, mean=0.0, std=1.0, serial: bool = False) -> None:
     """Normal numbers. `serial` draws in pairs whatever the size, as for a tensor that is not contiguous."""
     dtype = _float_dtype(dtype_name, "normal_")
-    _require(std >= 0, f"normal_ expects std >= 0.0, but found std={std}")
+    if not std >= 0:
+        raise RuntimeError(f"normal_ expects std >= 0.0, but found std={std}")
     if count < 16 or serial:
         return _fill_pairs(generator, address, count, _kernel("normal", "normal_serial", dtype_name), mean, std)
     rest, words = count % 16, 2 if dtype.itemsize == 8 else 1
@@ -168,7 +171,8 @@ def fill_normal(generator, address: int, count: int, dtype_name: str, mean=0.0, 
 def fill_log_normal(generator, address: int, count: int, dtype_name: str, mean=1.0, std=2.0) -> None:
     """e to the power of normal numbers."""
     _float_dtype(dtype_name, "log_normal_")
-    _require(std > 0, f"log_normal_ expects std > 0.0, but found std={std}")
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     _fill_pairs(generator, address, count, _kernel("normal", "normal_serial", dtype_name, True), mean, std)
 
 
@@ -186,7 +190,8 @@ def _threshold(p: float) -> int:
 
 def fill_bernoulli(generator, address: int, count: int, dtype_name: str, p: float = 0.5) -> None:
     """1 with probability p, else 0, in any real dtype."""
-    _require(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     _fill(generator, _kernel("kernels", "bernoulli", dtype_name), (address,), count, 2, (_threshold(p),))
 
 
@@ -198,7 +203,8 @@ def fill_bernoulli_tensor(generator, address: int, count: int, dtype_name: str, 
 
 def _kept(p: float, dtype: DType, function: str) -> tuple[int, float]:
     """The numbers of dropout kernels: the threshold, and 1 / (1 - p) as division in `dtype` gives it."""
-    _require(0 <= p < 1, f"{function} expects a probability in [0, 1), but got p={p}")
+    if not 0 <= p < 1:
+        raise RuntimeError(f"{function} expects a probability in [0, 1), but got p={p}")
     scale = 1 / (1 - p)
     if dtype.name != "float64":
         scale = _rounded(1 / _rounded(1 - p, "f"), "f")
@@ -256,13 +262,17 @@ def fill_random(generator, address: int, count: int, dtype_name: str) -> None:
 def fill_randint(generator, address: int, count: int, dtype_name: str, low: int, high: int) -> None:
     """Whole numbers in [low, high)."""
     dtype = dtype_named(dtype_name)
-    _require(low < high, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     least, most = _bounds(dtype)
-    _require(least <= low, f"random_: from={low} is out of bounds for {dtype_name}")
-    _require(high - 1 <= most, f"random_: to - 1={high - 1} is out of bounds for {dtype_name}")
+    if low < least:
+        raise RuntimeError(f"random_: from={low} is out of bounds for {dtype_name}")
+    if high - 1 > most:
+        raise RuntimeError(f"random_: to - 1={high - 1} is out of bounds for {dtype_name}")
     if dtype.kind == "f":
         low, high = _fit(low, high, _DIGITS[dtype_name])
-        _require(low < high, f"random_: no {dtype_name} lies between from={low} and to={high}")
+        if low >= high:
+            raise RuntimeError(f"random_: no {dtype_name} lies between from={low} and to={high}")
     range = high - low
     base = 0 if range == 1 << 64 else low  # all 64 bits are used as they are
     _fill_integers(generator, address, count, dtype_name, base, range, range >= 1 << 28)
@@ -309,8 +319,10 @@ def fill_randperm(generator, address: int, n: int, dtype_name: str = "int64") ->
     """A permutation of 0 to n - 1."""
     dtype = dtype_named(dtype_name)
     largest = (1 << _DIGITS[dtype_name]) + 1 if dtype.kind == "f" else int(_bounds(dtype)[1]) + 1
-    _require(n >= 0, f"randperm: expected n >= 0, got {n}")
-    _require(n <= largest and dtype.kind != "b", f"randperm: n={n} is too large for {dtype_name}")
+    if n < 0:
+        raise RuntimeError(f"randperm: expected n >= 0, got {n}")
+    if n > largest or dtype.kind == "b":
+        raise RuntimeError(f"randperm: n={n} is too large for {dtype_name}")
     generator = default_generator if generator is None else generator
     long = n >= (1 << 32) / 20
     kernel = _kernel("choice", "permutation_long" if long else "permutation", dtype.itemsize)
@@ -333,7 +345,8 @@ def fill_multinomial(generator, address, weights_address, dtype_name: str, rows:
 def fill_exponential(generator, address: int, count: int, dtype_name: str, rate: float = 1.0) -> None:
     """-log(1 - u) / rate."""
     _float_dtype(dtype_name, "exponential_")
-    _require(rate > 0, f"exponential_ expects lambda > 0.0, but found lambda={rate}")
+    if not rate > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
     kernel = _kernel("normal", "transformed", "exponential", dtype_name)
     _fill(generator, kernel, (address,), count, 2, (-1 / rate, 0.0))
 
@@ -341,14 +354,17 @@ def fill_exponential(generator, address: int, count: int, dtype_name: str, rate:
 def fill_cauchy(generator, address: int, count: int, dtype_name: str, median=0.0, sigma=1.0) -> None:
     """median + sigma tan(pi (u - 1/2))."""
     _float_dtype(dtype_name, "cauchy_")
-    _require(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     kernel = _kernel("normal", "transformed", "cauchy", dtype_name)
     _fill(generator, kernel, (address,), count, 2, (float(median), float(sigma)))
 
 
 def fill_geometric(generator, address: int, count: int, dtype_name: str, p: float) -> None:
     """Trials up to the first success of probability p, in any dtype but bool."""
-    _require(dtype_named(dtype_name).kind != "b", "geometric_: expected a dtype other than bool")
-    _require(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p}")
+    if dtype_named(dtype_name).kind == "b":
+        raise RuntimeError("geometric_: expected a dtype other than bool")
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     kernel = _kernel("normal", "transformed", "geometric", dtype_name)
     _fill(generator, kernel, (address,), count, 2, (math.log1p(-p), 0.0))
