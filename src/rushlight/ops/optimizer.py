@@ -56,8 +56,8 @@ def sgd_step(
 @op(public=False, mutates=("params", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs"))
 def adam_step(
     params: list, grads: list, exp_avgs: list, exp_avg_sqs: list, max_exp_avg_sqs: list, step_size: float,
-    new_share: float, beta2: float, new_share_sq: float, root_correction: float, eps: float, weight_decay: Number = None,
-    shrink: Number = None, maximize: bool = False,
+    new_share: float, beta2: float, new_share_sq: float, root_correction: float, eps: float,
+    weight_decay: Number = None, shrink: Number = None, maximize: bool = False,
 ):  # fmt: skip
     """Adam; see `optim.Adam`.
 
@@ -203,7 +203,7 @@ def rprop_step(
         agreement = grad * prev
         turned = B.lt(agreement, 0)
         factor = B.where(B.gt(agreement, 0), grow, B.where(turned, shrink, 1.0))
-        step_size = B.minimum(B.maximum(step_size * factor, smallest), largest)
+        step_size = B.clamp(step_size * factor, smallest, largest)
         grad = B.where(turned, 0.0, grad)
         return param - B.sign(grad) * step_size, grad, step_size
 
