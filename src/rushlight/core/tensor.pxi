@@ -123,10 +123,18 @@ cdef class Tensor:
     cdef object __weakref__
 
     def __init__(self, *args, **kwargs):
-        if args or kwargs or self.lay is None:
-            made = _hooks["legacy_constructor"](*args, **kwargs)
-            if self.lay is None:
-                _become(self, made)
+        if self.lay is None:  # set already by a subclass whose __new__ made it
+            _become(self, _hooks["legacy_constructor"](*args, **kwargs))
+
+    @staticmethod
+    def _make_subclass(cls, Tensor data, bint require_grad=False):
+        """A tensor of class `cls` over the memory of `data`, as a leaf."""
+        cdef Tensor t = Tensor.__new__(cls)
+        _become(t, data)
+        t.inference = data.inference
+        if require_grad:
+            t.requires_grad_()
+        return t
 
     # -- facts ----------------------------------------------------------------------------------
     @property
@@ -710,7 +718,7 @@ def make_tensor(storage, offset, shape, strides, dtype, cls=None):
     cdef Tensor t
     if cls is None or cls is Tensor:
         return new_tensor(memory, start, layout)
-    t = cls.__new__(cls)
+    t = Tensor.__new__(cls)
     t.memory, t.start, t.lay = memory, start, layout
     return t
 
@@ -722,7 +730,7 @@ def empty_tensor(Layout layout):
 
 def as_subclass(Tensor source, cls):
     """A tensor of type `cls` over the same memory, outside of any graph."""
-    cdef Tensor t = cls.__new__(cls)
+    cdef Tensor t = Tensor.__new__(cls)
     _become(t, source)
     return t
 
