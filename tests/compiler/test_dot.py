@@ -95,7 +95,7 @@ def compare(result, a, b, dtype: str, what: str) -> None:
 
 # -- every level of the processor ---------------------------------------------------------------------
 SHAPES = [(1, 1, 1), (7, 5, 3), (33, 70, 300), (49, 66, 33), (13, 130, 17), (100, 1, 40), (1, 100, 40), (9, 17, 0)]
-FEW = [(1, 1, 300), (3, 70, 130), (70, 2, 65), (2, 70, 513), (16, 50, 200), (1, 2100, 20)]
+FEW = [(1, 1, 300), (3, 70, 130), (70, 2, 65), (2, 70, 513), (16, 50, 200), (1, 210, 20)]
 DTYPES = ("float32", "float64", "bfloat16", "float16", "int64", "int32", "int8", "uint8", "complex64", "complex128")
 
 
@@ -108,10 +108,11 @@ def sweep() -> None:
         for pair in some:
             for size in SHAPES:
                 check(*size, dtype, pair)
-            check(9, 20, 33, dtype, pair, batch=(2, 3), order=(2, 1, 3, 0))
             if dtype in ROUNDOFF:
-                for size in FEW:
+                for size in FEW if dtype == "float32" else FEW[1:2]:
                     check(*size, dtype, pair)
+        check(9, 20, 33, dtype, some[0], batch=(2, 3), order=(2, 1, 3, 0))
+        check(1, 2100, 20, dtype, some[-1])
     check(3, 4, 12345, "float32", "nn")
     check(5, 4, 8195, "bfloat16", "tn")
     check(2, 3, 8193, "complex64", "nt")
