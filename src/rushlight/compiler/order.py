@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 
+from ..ir.graph import Value
 from .affine import access_key
-from .cluster import Cluster, Step, TemplateStep, reaches
-from .fuse import Fuser
+from .cluster import Step, TemplateStep, reaches
+from .fuse import Fuser, base_of
 from .templates import Array
 
 
@@ -42,12 +43,20 @@ def _may_overwrite(writer: Step, array: Array, readers: list[Step], fuser: Fuser
         return False
     if writer not in readers:
         return True
-    if type(writer) is not Cluster or writer in map(Step.find, fuser.readers.get(fuser.graph.inputs[i], ())):
+    if type(writer) is TemplateStep:
+        return _writes_by_index(writer, fuser.graph.inputs[i])
+    if writer in map(Step.find, fuser.readers.get(fuser.graph.inputs[i], ())):
         return False
     # each element must be read by the very iteration that overwrites it
     (stored,) = [access for _, access, a in writer.stores if a is array]
     demands = fuser.demands.get(fuser.graph.inputs[i], ())
     return all(access_key(access) == access_key(stored) for c, access in demands if c.find() is writer)
+
+
+def _writes_by_index(step: TemplateStep, value: Value) -> bool:
+    """Whether a template changes `value` at some places, and hence can do so where it lies."""
+    first, *others = step.node.inputs
+    return step.node.prim.name in ("put", "scatter") and first is value and all(base_of(v) is not value for v in others)
 
 
 def ordered(steps: list[Step]) -> list[Step]:
