@@ -1,0 +1,159 @@
+"""What is measured: each workload is a function of a torch-like module `T` that returns a step to time.
+
+`bytes` and `flops` are what the mathematics needs at least; they give the share of the machine's limit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+M = 1 << 20
+
+
+@dataclass
+class Workload:
+    name: str
+    make: object
+    bytes: float = 0
+    flops: float = 0
+    floor: float = 0  # the least speed-up over PyTorch that we accept
+    aim: float = 0
+
+
+WORKLOADS: dict[str, Workload] = {}
+
+
+def workload(name: str, floor: float, aim: float, *, bytes: float = 0, flops: float = 0):
+    def register(make):
+        WORKLOADS[name] = Workload(name, make, bytes, flops, floor, aim)
+        return make
+
+    return register
+
+
+def normal(T, *shape, grad: bool = False):
+    import numpy as np
+
+    values = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
+    return T.from_numpy(values).clone().requires_grad_(grad)
+
+
+# -- overhead ---------------------------------------------------------------------------------------
+@workload("a + b, 8x8", 1 / 0.35, 1 / 0.15)
+def tiny_add(T):
+    a, b = normal(T, 8, 8), normal(T, 8, 8)
+    return lambda: a + b
+
+
+@workload("a + b, 8x8, recorded", 1 / 0.35, 1 / 0.2)
+def tiny_add_recorded(T):
+    a, b = normal(T, 8, 8, grad=True), normal(T, 8, 8)
+    return lambda: a + b
+
+
+@workload("MLP 8-32-1, batch 16, Adam step", 1 / 0.4, 1 / 0.2)
+def tiny_mlp(T):
+    nn = T.nn
+    model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
+    x, y = normal(T, 16, 8), normal(T, 16, 1)
+    return training_step(T, model, lambda: nn.functional.mse_loss(model(x), y))
+
+
+def training_step(T, model, loss_of):
+    optimizer = T.optim.Adam(model.parameters(), lr=1e-3)
+
+    def step():
+        optimizer.zero_grad()
+        loss = loss_of()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+# -- memory -------------------------------------------------------------------------------------------
+def large(name: str, function, moves: float, shape=(4096, 4096), tensors: int = 1, floor=2, aim=4):
+    @workload(name, floor, aim, bytes=moves * 4 * math.prod(shape))
+    def make(T):
+        operands = [normal(T, *shape) for _ in range(tensors)]
+        return lambda: function(T, *operands)
+
+
+large("add, 16M", lambda T, a, b: a + b, 3, tensors=2)
+large("gelu, 16M", lambda T, a: T.nn.functional.gelu(a), 2)
+large("softmax, 16M", lambda T, a: T.softmax(a, -1), 2)
+large("layer_norm, 16M", lambda T, a: T.nn.functional.layer_norm(a, a.shape[-1:]), 2)
+large("dropout, 16M", lambda T, a: T.nn.functional.dropout(a, 0.5), 2)
+large("var, 16M", lambda T, a: a.var(-1), 1)
+large("std over rows, 16M", lambda T, a: a.std(0), 1)
+large("where, 16M", lambda T, a, b: T.where(a > 0, a, b), 3, tensors=2)
+large("transposed copy, 16M", lambda T, a: a.t().contiguous(), 2)
+
+
+@workload("randn, 16M", 2, 4, bytes=4 * 16 * M)
+def randn(T):
+    return lambda: T.randn(16 * M)
+
+
+@workload("cross_entropy and gradient, 16M", 2, 4, bytes=3 * 4 * 16 * M)
+def cross_entropy(T):
+    logits = normal(T, 16384, 1024, grad=True)
+    labels = T.arange(16384) % 1024
+
+    def step():
+        logits.grad = None
+        T.nn.functional.cross_entropy(logits, labels).backward()
+        return logits.grad
+
+    return step
+
+
+# -- compute --------------------------------------------------------------------------------------------
+def square(n: int):
+    @workload(f"matmul {n}", 0.85, 1, flops=2.0 * n**3)
+    def make(T):
+        a, b = normal(T, n, n), normal(T, n, n)
+        return lambda: a @ b
+
+
+for size in (512, 1024, 2048):
+    square(size)
+
+
+def convolution(name: str, batch: int, channels: int, out: int, size: int, kernel: int, stride: int = 1):
+    flops = 2.0 * batch * out * channels * kernel**2 * (size // stride) ** 2
+
+    @workload(name, 0.7, 1, flops=flops)
+    def make(T):
+        x, w = normal(T, batch, channels, size, size), normal(T, out, channels, kernel, kernel)
+        return lambda: T.nn.functional.conv2d(x, w, None, stride, kernel // 2)
+
+
+convolution("conv 3x3 64-64 56x56, batch 1", 1, 64, 64, 56, 3)
+convolution("conv 3x3 128-128 28x28, batch 8", 8, 128, 128, 28, 3)
+convolution("conv 3x3 512-512 7x7, batch 1", 1, 512, 512, 7, 3)
+convolution("conv 1x1 64-256 56x56, batch 1", 1, 64, 256, 56, 1)
+convolution("conv 1x1 512-128 28x28, batch 8", 8, 512, 128, 28, 1)
+
+
+@workload("digits CNN train step, batch 64", 1.3, 2)
+def digits(T):
+    nn = T.nn
+    model = nn.Sequential(
+        nn.Conv2d(1, 32, 3, padding=1),
+        nn.BatchNorm2d(32),
+        nn.ReLU(),
+        nn.Conv2d(32, 64, 3, padding=1),
+        nn.BatchNorm2d(64),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Dropout(0.25),
+        nn.Flatten(),
+        nn.Linear(64 * 16, 64),
+        nn.ReLU(),
+        nn.Linear(64, 10),
+    )
+    x, labels = normal(T, 64, 1, 8, 8), T.arange(64) % 10
+    return training_step(T, model, lambda: nn.functional.cross_entropy(model(x), labels))
