@@ -7,10 +7,10 @@ from dataclasses import replace
 from .conv_adjoint import partial_convs
 from .conv_columns import launch_columns
 from .conv_direct import direct_conv, direct_input_grad, direct_weight_grad
+from .conv_grad_columns import launch_grad_columns
 from .conv_repack import as_matrix, repack
 from .conv_shape import ConvShape, is_contiguous, is_one
 from .conv_tile import compute_dtype
-from .conv_weight import launch_weight_grad
 from .conv_window import Window
 from .dot import Epilogue
 from .dot_copy import copy
@@ -61,7 +61,7 @@ def lower_conv_weight_grad(context, node, operands, results) -> None:
     target = shape.w if is_contiguous(shape.w) else context.temp(shape.w.shape, gy.dtype)
     start = tuple(-p for p in shape.padding)
     window = Window(shape.x, shape.output, shape.kernel, shape.stride, shape.dilation, start)
-    launch_weight_grad(context, window, shape.y, as_matrix(target, 1), shape.groups)
+    launch_grad_columns(context, window, shape.y, as_matrix(target, 1), shape.groups)
     if target is not shape.w:
         copy(context, target, shape.w)
 

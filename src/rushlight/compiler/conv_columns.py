@@ -15,35 +15,21 @@ from dataclasses import dataclass
 
 from ..ir.dtypes import DType
 from ..ir.sizes import product
+from .conv_block import SPARE, BlockWriter
 from .conv_lanes import Lanes, below, vector_lanes
 from .conv_lines import Lines, emit_pack_lines
 from .conv_shape import is_one, merge_plane
 from .conv_tile import compute_dtype, emit_multiply
-from .conv_window import (
-    AXES,
-    ONE,
-    WINDOW,
-    ZERO,
-    Window,
-    axes,
-    divide,
-    dot,
-    i64,
-    named_params,
-    quotient_up,
-    runs,
-    strides,
-)
-from .elementwise import memory_type
+from .conv_window import AXES, ONE, WINDOW, ZERO, Window, axes, divide, dot, i64, quotient_up, runs, strides
 from .gemm_element import rectify
 from .gemm_tile import FIRST
 from .kernel import Kernel
 from .templates import Array
 from .text import Function, Module, V
 
-UNIT = 16
+UNIT = 16  # output channels of a task
+ROWS = 512  # output channels that a share takes at a time
 DEPTH = 288  # k of a block of lines, about
-SPARE = 16  # columns behind a line, which packing may write
 NAMES = [*WINDOW, "groups", "channels", "features", "total", "width", "block", "weight_row", "bias_step"]
 NAMES += ["result_n", "result_c", "result_0", "result_1", "result_2", "plane0", "plane1", "plane2"]
 
@@ -77,11 +63,10 @@ def launch_columns(context, window: Window, weight: Array, result: Array, groups
     values |= {"bias_step": bias.strides[0] if bias else 0}
     values |= strides("result", plane) | {f"plane{axis}": plane.shape[2 + axis] for axis in AXES}
     values |= window.params()
-    key = Columns(
-        result.dtype, Lines.of(window), is_one(plane.strides[4]), bias is not None, bool(epilogue and epilogue.relu)
-    )
-    size = weight.dtype.itemsize
-    scratch = (values["block"] * taps + features + UNIT) * (width + SPARE) * size
+    relu = bool(epilogue and epilogue.relu)
+    key = Columns(result.dtype, Lines.of(window), is_one(plane.strides[4]), bias is not None, relu)
+    rows = features if features <= ROWS else ROWS
+    scratch = (values["block"] * taps + rows) * (width + SPARE) * weight.dtype.itemsize
     tasks = groups * ((total + width - 1) // width) * ((features + UNIT - 1) // UNIT)
     grain = 1 + 2**20 // (UNIT * width * channels * taps + 1)
     arrays = [window.image, weight, result] + [bias] * key.bias
@@ -98,34 +83,22 @@ def columns_kernel(key: Columns) -> Kernel:
     return Kernel("conv_columns", str(module))
 
 
-class _Writer:
+class _Writer(BlockWriter):
     def __init__(self, f: Function, key: Columns):
-        self.f, self.key = f, key
-        self.p = named_params(f, NAMES, f.params)
-        self.image, self.weight, self.result = (f.buffer(i) for i in range(3))
-        self.bias = f.buffer(3) if key.bias else None
+        super().__init__(f, NAMES, compute_dtype(key.dtype), 3 + key.bias)
+        self.key = key
+        self.image, self.weight, self.result, *self.bias = self.buffers
         self.written = Lanes(f, key.dtype, vector_lanes(key.dtype) if key.dense else 1)
-        self.dtype = compute_dtype(key.dtype)
-        self.lines = f.buffer(3 + key.bias)
         p = self.p
         self.taps = f.mul(f.mul(p["taps0"], p["taps1"]), p["taps2"])
         self.pitch = f.add(p["width"], i64(SPARE))
-        self.sums = self.element(self.lines, f.mul(f.mul(p["block"], self.taps), self.pitch))
-
-    def element(self, pointer: V, index: V) -> V:
-        return self.f.at(pointer, memory_type(self.dtype), index)
-
-    def bytes(self, count: V) -> V:
-        return self.f.mul(count, i64(self.dtype.itemsize))
+        self.lines = self.take(f.mul(p["block"], self.taps), self.pitch)
+        self.sums = self.scratch
 
     def emit(self) -> None:
         f, p = self.f, self.p
-        blocks, units = quotient_up(f, p["total"], p["width"]), quotient_up(f, p["features"], i64(UNIT))
-        task = f.variable("i64", f.begin)
-        with f.repeat(lambda: f.compare("slt", f.load(task, "i64"), f.end)):
-            now = f.load(task, "i64")
-            outer, unit = divide(f, now, units)
-            count = f.minimum(f.sub(units, unit), f.sub(f.end, now))
+        blocks = quotient_up(f, p["total"], p["width"])
+        with self.shares(quotient_up(f, p["features"], i64(UNIT)), ROWS // UNIT) as (outer, unit, count):
             group, block = divide(f, outer, blocks)
             self.first = f.mul(block, p["width"])
             self.last = f.minimum(f.add(self.first, p["width"]), p["total"])
@@ -134,7 +107,6 @@ class _Writer:
             self.row = f.add(f.mul(group, p["features"]), row)
             self._products(f.mul(group, p["channels"]))
             self._finish()
-            f.store(f.add(now, count), task)
 
     def _products(self, first_channel: V) -> None:
         """Sums of all channels from `first_channel` on, for this share's rows and pixels."""
@@ -149,11 +121,9 @@ class _Writer:
             f.call("pack_lines", "void", source, self.first, self.last, channels, self.lines, self.pitch, f.params)
             k = f.mul(channel, self.taps)
             weight = self.element(self.weight, f.add(f.mul(self.row, p["weight_row"]), k))
-            a = weight, self.bytes(p["weight_row"]), self.bytes(ONE)
-            b = self.lines, self.bytes(self.pitch), f.mul(channels, self.taps)
-            c = self.sums, self.bytes(self.pitch), V("null", "ptr")
             flags = f.select(f.compare("eq", piece, ZERO), i64(FIRST), ZERO)
-            f.call("multiply", "void", *a, *b, *c, self.rows, f.sub(self.last, self.first), flags)
+            a, b, c = (weight, p["weight_row"], ONE), (self.lines, self.pitch), (self.sums, self.pitch)
+            self.multiply(a, b, f.mul(channels, self.taps), c, self.rows, f.sub(self.last, self.first), flags)
 
     def _finish(self) -> None:
         """Move the sums to the result."""
@@ -169,16 +139,16 @@ class _Writer:
                 self._move(source, target, length, bias)
 
     def _bias(self, channel: V) -> V | None:
-        if not self.key.bias:
+        if not self.bias:
             return None
-        bias = Lanes(self.f, self.key.dtype, 1).load(self.bias, self.f.mul(channel, self.p["bias_step"]))
+        bias = Lanes(self.f, self.key.dtype, 1).load(self.bias[0], self.f.mul(channel, self.p["bias_step"]))
         return self.f.splat(bias, self.written.count)
 
     def _move(self, source: V, target: V, length: V, bias: V | None) -> None:
         """A run of pixels of one channel, from the sums to the result."""
         f, lanes = self.f, self.written
         with f.loop(0, length, lanes.count) as j:
-            sums = Lanes(f, compute_dtype(self.key.dtype), lanes.count)
+            sums = Lanes(f, self.dtype, lanes.count)
             value = self._finished(sums.load(self.sums, f.add(source, j)), bias)
             index = f.add(target, f.mul(j, self.p["result_2"]) if lanes.count == 1 else j)
             rest = f.sub(length, j)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import contextmanager
 
 from ..ir.dtypes import DType
 from ..ir.sizes import product
@@ -15,11 +16,23 @@ from .text import Module, V
 BLOCK = 1024  # elements of a task
 
 
-def add_parts(context, parts: Array, total: Array) -> None:
-    """total [*S] = sum over the first dimension of parts [P, *S]; both contiguous."""
+def split_count(weights) -> int:
+    """In how many parts pixels are summed: enough tasks for many threads, and no more sums than fit the cache."""
+    if weights >= 2**17:
+        return 1
+    return 4 if weights >= 2**14 else 16
+
+
+@contextmanager
+def sum_parts(context, count: int, total: Array):
+    """Yields parts [count, *S] to write, and launches total [*S] = their sum; one part is the total itself."""
+    if count == 1:
+        yield total
+        return
+    parts = context.temp((count, *total.shape), total.dtype)
+    yield parts
     size = product(total.shape)
-    tasks = (size + BLOCK - 1) // BLOCK
-    context.launch(add_kernel(total.dtype), [parts, total], [parts.shape[0], size], tasks, 8)
+    context.launch(add_kernel(total.dtype), [parts, total], [count, size], (size + BLOCK - 1) // BLOCK, 8)
 
 
 @functools.cache
