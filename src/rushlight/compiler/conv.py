@@ -8,7 +8,9 @@ from .conv_adjoint import partial_convs
 from .conv_columns import launch_columns
 from .conv_direct import direct_conv, direct_input_grad, direct_weight_grad
 from .conv_grad_columns import launch_grad_columns
+from .conv_grad_rows import launch_grad_rows
 from .conv_repack import as_matrix, repack
+from .conv_rows import launch_rows
 from .conv_shape import ConvShape, is_contiguous, is_one
 from .conv_tile import compute_dtype
 from .conv_window import Window
@@ -28,9 +30,13 @@ def lower_conv(context, node, operands, results, epilogue: Epilogue | None = Non
     if x.dtype.kind != "f":
         direct_conv(context, shape)
         return
-    start = tuple(-p for p in shape.padding)
-    window = Window(shape.x, shape.output, shape.kernel, shape.stride, shape.dilation, start)
-    launch_columns(context, window, weight_matrix(context, shape.w), shape.y, shape.groups, epilogue)
+    by_rows = channels_contiguous(shape.x)
+    one_group = replace(shape.w, shape=(1, *shape.w.shape), strides=(0, *shape.w.strides))
+    weight = weight_matrix(context, one_group, by_rows)
+    launch = launch_rows if by_rows else launch_columns
+    epilogue = epilogue or Epilogue()
+    bias = epilogue.bias and contiguous(context, epilogue.bias)
+    launch(context, forward_window(shape), weight, shape.y, shape.groups, bias, epilogue.relu)
 
 
 @template("conv_input_grad")
@@ -41,9 +47,13 @@ def lower_conv_input_grad(context, node, operands, results) -> None:
     if gy.dtype.kind != "f":
         direct_input_grad(context, shape)
         return
+    by_rows = channels_contiguous(shape.y)
     for part in partial_convs(shape):
-        weight = repack(context, part.weight, compute_dtype(gy.dtype), taps_last=True)
-        launch_columns(context, part.window, weight, part.result, shape.groups)
+        if by_rows:
+            part = part.with_taps_reversed()
+        weight = weight_matrix(context, part.weight, by_rows)
+        launch = launch_rows if by_rows else launch_columns
+        launch(context, part.window, weight, part.result, shape.groups)
 
 
 @template("conv_weight_grad")
@@ -54,22 +64,59 @@ def lower_conv_weight_grad(context, node, operands, results) -> None:
     if gy.dtype.kind != "f" or gy.dtype.itemsize == 2:
         direct_weight_grad(context, shape)
         return
-    if not is_one(gy.strides[-1]):
-        dense = context.temp(shape.y.shape, gy.dtype)
-        copy(context, shape.y, dense)
-        shape.y = dense
-    target = shape.w if is_contiguous(shape.w) else context.temp(shape.w.shape, gy.dtype)
+    by_rows = channels_contiguous(shape.x)
+    order = (0, 2, 3, 4, 1) if by_rows else (0, 1, 2, 3, 4)
+    result = permuted(shape.w, order)
+    target = result if is_contiguous(result) else context.temp(result.shape, gy.dtype)
+    matrix, window = as_matrix(target, 1), forward_window(shape)
+    if by_rows:
+        launch_grad_rows(context, window, pixel_matrix(context, shape.y), matrix, shape.groups)
+    else:
+        gradient = shape.y if is_one(shape.y.strides[4]) else contiguous(context, shape.y)
+        launch_grad_columns(context, window, gradient, matrix, shape.groups)
+    if target is not result:
+        copy(context, target, result)
+
+
+def forward_window(shape: ConvShape) -> Window:
     start = tuple(-p for p in shape.padding)
-    window = Window(shape.x, shape.output, shape.kernel, shape.stride, shape.dilation, start)
-    launch_grad_columns(context, window, shape.y, as_matrix(target, 1), shape.groups)
-    if target is not shape.w:
-        copy(context, target, shape.w)
+    return Window(shape.x, shape.output, shape.kernel, shape.stride, shape.dilation, start)
 
 
-def weight_matrix(context, weight: Array) -> Array:
-    """The weights [O, K] with contiguous rows, in the type of products."""
+def channels_contiguous(image: Array) -> bool:
+    """Whether to take an image by its channels rather than by its rows; half types go by rows."""
+    channels, columns, step = image.shape[1], image.shape[4], image.strides[4]
+    if not is_one(image.strides[1]) or image.dtype.itemsize == 2 or (is_one(channels) and is_one(step)):
+        return False
+    return is_one(columns) or step >= channels
+
+
+def weight_matrix(context, weight: Array, by_rows: bool) -> Array:
+    """Weights [group, row, column, *taps] as a matrix [group * row, K] of the type of products.
+
+    K is (column, taps), or (taps, column) for a convolution by rows.
+    """
     dtype = compute_dtype(weight.dtype)
-    if is_contiguous(weight) and dtype is weight.dtype:
-        return as_matrix(weight, 1)
-    one_group = replace(weight, shape=(1, *weight.shape), strides=(0, *weight.strides))
-    return repack(context, one_group, dtype, taps_last=True)
+    ordered = permuted(weight, (0, 1, 3, 4, 5, 2)) if by_rows else weight
+    if dtype is weight.dtype and is_contiguous(ordered):
+        return as_matrix(ordered, 2)
+    return repack(context, weight, dtype, taps_last=not by_rows)
+
+
+def permuted(array: Array, order) -> Array:
+    shape, strides = (tuple(numbers[d] for d in order) for numbers in (array.shape, array.strides))
+    return replace(array, shape=shape, strides=strides)
+
+
+def contiguous(context, array: Array) -> Array:
+    """The array, or a contiguous copy of it."""
+    if is_contiguous(array):
+        return array
+    dense = context.temp(array.shape, array.dtype)
+    copy(context, array, dense)
+    return dense
+
+
+def pixel_matrix(context, image: Array) -> Array:
+    """[N, C, *S] as [N * S, C] with contiguous channels, copied if need be."""
+    return as_matrix(contiguous(context, permuted(image, (0, 2, 3, 4, 1))), 4)

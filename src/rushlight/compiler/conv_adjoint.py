@@ -38,6 +38,17 @@ class PartialConv:
     weight: Array
     result: Array
 
+    def with_taps_reversed(self) -> PartialConv:
+        """The same with positive dilation: the taps of window and weight counted from their ends."""
+        window, weight = self.window, self.weight
+        lasts = [taps - 1 for taps in window.taps]
+        start = tuple(s + n * d for s, n, d in zip(window.start, lasts, window.dilation))
+        dilation = tuple(-d for d in window.dilation)
+        offset = weight.offset + sum(n * stride for n, stride in zip(lasts, weight.strides[3:]))
+        strides = (*weight.strides[:3], *(-stride for stride in weight.strides[3:]))
+        window = replace(window, start=start, dilation=dilation)
+        return replace(self, window=window, weight=replace(weight, offset=offset, strides=strides))
+
 
 def phases(stride: int, padding: int, dilation: int, kernel: int) -> list[Phase]:
     """The phases of one axis."""

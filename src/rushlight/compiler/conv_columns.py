@@ -30,7 +30,7 @@ from .text import Function, Module, V
 UNIT = 16  # output channels of a task
 ROWS = 512  # output channels that a share takes at a time
 DEPTH = 288  # k of a block of lines, about
-NAMES = [*WINDOW, "groups", "channels", "features", "total", "width", "block", "weight_row", "bias_step"]
+NAMES = [*WINDOW, "groups", "channels", "features", "total", "width", "block", "weight_row"]
 NAMES += ["result_n", "result_c", "result_0", "result_1", "result_2", "plane0", "plane1", "plane2"]
 
 
@@ -51,19 +51,16 @@ class Columns:
     relu: bool = False
 
 
-def launch_columns(context, window: Window, weight: Array, result: Array, groups, epilogue=None) -> None:
-    """weight [O, K] with K contiguous, in the type of the products; result [N, O, D, H, W], any strides."""
-    bias = epilogue.bias if epilogue else None
+def launch_columns(context, window: Window, weight: Array, result: Array, groups, bias=None, relu=False) -> None:
+    """weight [O, K] with contiguous rows, in the type of products; result [N, O, D, H, W], any strides; bias [O]."""
     plane = merge_plane(result) or result
     features, channels = weight.shape[0] // groups, window.image.shape[1] // groups
     taps, total = product(window.taps), product(window.pixels) * result.shape[0]
     width = 256 if features <= 256 else 128
     values = {"groups": groups, "channels": channels, "features": features, "total": total, "width": width}
     values |= {"block": 1 + (DEPTH - 1) // taps, "weight_row": weight.strides[0]}
-    values |= {"bias_step": bias.strides[0] if bias else 0}
     values |= strides("result", plane) | {f"plane{axis}": plane.shape[2 + axis] for axis in AXES}
     values |= window.params()
-    relu = bool(epilogue and epilogue.relu)
     key = Columns(result.dtype, Lines.of(window), is_one(plane.strides[4]), bias is not None, relu)
     rows = features if features <= ROWS else ROWS
     scratch = (values["block"] * taps + rows) * (width + SPARE) * weight.dtype.itemsize
@@ -141,7 +138,7 @@ class _Writer(BlockWriter):
     def _bias(self, channel: V) -> V | None:
         if not self.bias:
             return None
-        bias = Lanes(self.f, self.key.dtype, 1).load(self.bias[0], self.f.mul(channel, self.p["bias_step"]))
+        bias = Lanes(self.f, self.key.dtype, 1).load(self.bias[0], channel)
         return self.f.splat(bias, self.written.count)
 
     def _move(self, source: V, target: V, length: V, bias: V | None) -> None:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 
 from ..ir.dtypes import DType
 from .conv_lanes import Lanes, below, lane_numbers, vector_lanes
+from .conv_shape import is_one
 from .conv_window import WINDOW, ZERO, Window, axes, divide, dot, i64, named_params, runs
+from .templates import Array
 from .text import Function, Module, V, element
 
 PIXELS = [*WINDOW, "run", "line"]
@@ -36,6 +38,7 @@ class Runs:
     @classmethod
     def of(cls, window: Window, groups: int) -> Runs:
         channels, taps = window.image.shape[1] // groups, window.taps
+        window = replace(window, image=spread_single_column(window.image))
         if groups == 1 and window.dilation[2] == 1 and window.image.strides[4] == channels:
             return cls(replace(window, taps=(taps[0], taps[1], 1)), taps[2] * channels)
         return cls(window, channels)
@@ -50,6 +53,13 @@ class Runs:
         """Values for the names in `PIXELS`; `line` is the number of elements in a row of the image."""
         image = self.window.image
         return self.window.params() | {"run": self.length, "line": image.shape[4] * image.strides[4]}
+
+
+def spread_single_column(image: Array) -> Array:
+    """The stride of a row's only position, which says nothing, set to a value that tells positions apart."""
+    if not is_one(image.shape[4]):
+        return image
+    return replace(image, strides=(*image.strides[:4], image.shape[1]))
 
 
 def emit_pack_pixels(module: Module, dtype: DType) -> Function:
