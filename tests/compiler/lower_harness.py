@@ -95,12 +95,12 @@ def check(function, *arrays, numbers=(), tolerance=None, **options) -> Case:
     return case
 
 
-def compare(have, want, dtype, tolerance=None):
+def compare(have, want, dtype, tolerance=None, floor=1e-30):
     tolerance = TOLERANCE.get(dtype, 0) if tolerance is None else tolerance
     assert have.shape == want.shape
     if want.dtype.kind in "fc":
         scale = np.abs(want[np.isfinite(want)]).max(initial=0.0)
-        np.testing.assert_allclose(have, want, rtol=tolerance, atol=tolerance * min(float(scale), 1.0) + 1e-30)
+        np.testing.assert_allclose(have, want, rtol=tolerance, atol=tolerance * min(float(scale), 1.0) + floor)
     else:
         np.testing.assert_array_equal(have, want)
 

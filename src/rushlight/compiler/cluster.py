@@ -150,7 +150,8 @@ def _fold_alike(indices, have, want) -> tuple[Affine, ...] | None:
         return indices
     if not _equal(product(have), product(want)):
         return None
-    return reshape_access(indices, have, want)
+    other = reshape_access(indices, have, want)
+    return other if other is not None and access_dims(other) == access_dims(indices) else None
 
 
 def _equal(a, b) -> bool:

@@ -93,7 +93,7 @@ class Body:
 
     def find(self, value: Value) -> Array | None:
         if value not in self.found:
-            self.found[value] = self.memory.find(value)
+            self.found[value] = self.memory.find(value, self.cluster)
         return self.found[value]
 
     def accesses(self) -> list[Access]:
@@ -149,8 +149,8 @@ class Body:
             args.append(place)
         return Expr("reduce", node.outputs[0].dtype, node, args)
 
-    def find_dims(self, inner: set[Dim]) -> None:
-        """Fill in dims and stages; `inner` are the loops that reductions fold."""
+    def find_dims(self, inner: set[Dim], along: set[Dim]) -> None:
+        """Fill in dims and stages; `inner` are the loops that reductions fold, each for all of `along` at once."""
         for expr in self.exprs:
             if expr.kind in ("load", "index"):
                 expr.dims = frozenset(expr.data.strides)
@@ -159,9 +159,7 @@ class Body:
             expr.stage = max((a.stage for a in expr.args), default=0)
             if expr.kind == "reduce":
                 expr.stage += 1
-                expr.dims -= inner
-                if self.cluster.parts is not None:
-                    expr.dims |= {self.cluster.parts}
+                expr.dims = expr.dims - inner | along
 
     def find_costs(self, inner: set[Dim], vector: Dim | None, lanes: int) -> None:
         """Fill in costs; what does not depend on the inner loops costs nothing, a gathered load one per lane."""

@@ -57,7 +57,7 @@ class Fuser:
         self.readers: dict[Value, list[Step]] = {}
         self.required: set[Value] = set()
         self.partials: dict[tuple, Cluster] = {}
-        self.packers: dict[Value, Cluster] = {}
+        self.operands: dict[Value, Cluster] = {}
         self.leaves = Leaves(graph)
         for node in graph.nodes:
             if is_barrier(node):
@@ -95,11 +95,10 @@ class Fuser:
         if not number:
             self.memory.home(base)
         if number or self.memory.find(value) is None:
-            known = value in self.memory.homes
-            home = self.memory.home(value)
-            if not known:
-                self.packers[value] = self.copy(value, home, reader.first)
-            self.packers[value].after.append(reader)
+            if value not in self.operands:
+                array = self.memory.copies[value] = self.memory.context.temp(value.shape, value.dtype)
+                self.operands[value] = self.copy(value, array, reader.first)
+            self.operands[value].find().after.append(reader)
             return
         self.required.add(base)
         self.readers.setdefault(base, []).append(reader)
@@ -146,9 +145,12 @@ class Fuser:
         places = self.memory.places.get(value, ())
         strided = any(self.graph.output_strides[j] is not None for j in places)
         if is_view(value.node) or value in self.memory.homes or strided:
-            if value not in self.packers:
-                self.packers[value] = self.copy(value, self.memory.pack(value), position)
-            self.packers[value].find().after.append(reader)
+            if value not in self.memory.packed:
+                array = self.memory.context.temp(value.shape, value.dtype)
+                self.memory.packed[value] = array, self.copy(value, array, position), []
+            _, packer, readers = self.memory.packed[value]
+            packer.find().after.append(reader)
+            readers.append(reader)
         else:
             self.required.add(value)
             self.readers.setdefault(value, []).append(reader)
@@ -226,14 +228,17 @@ class Fuser:
         """Make one kernel of two that read the value of a node, if they can run in the same loops."""
         value = node.outputs[0]
         larger, where = max((one, access), (two, other), key=lambda t: len(t[0].loops()))
-        folding = node.prim.kind == "reduce" or self.expects(larger, value, where)
+        if node.prim.kind == "reduce":
+            folding = self.folded(node, larger, where, commit=False) is not None
+        else:
+            folding = self.expects(larger, value, where)
         if one.nodes + two.nodes > MOST_NODES or one.parts is not None or two.parts is not None:
             return False
         pairs = matching(one, access, two, other, folding)
         if pairs is None or reaches(one, two) or reaches(two, one):
             return False
         one.absorb(two, pairs)
-        if node.prim.kind != "reduce" and not one.reduced and self.expects(one, value, access):
+        if not all(one.fits(a, v.shape) for v, a, _ in one.stores):
             one.expect(one.missing(access, value.shape))
         return True
 

@@ -69,7 +69,7 @@ def lower_step(step: Step, fuser: Fuser, context: Context) -> None:
 def lower_template(step: TemplateStep, fuser: Fuser, context: Context) -> None:
     node = step.node
     name = node.prim.name
-    operands = [fuser.memory.find(v) for v in node.inputs]
+    operands = [fuser.memory.operand(v) for v in node.inputs]
     results = [fuser.memory.home(v) for v in node.outputs]
     first = len(context.lowered.launches)
     template_for(name)(context, node, operands, results)

@@ -14,7 +14,8 @@ class Memory:
     def __init__(self, graph: Graph, context: Context):
         self.graph, self.context = graph, context
         self.homes: dict[Value, Array] = {}
-        self.packed: dict[Value, Array] = {}
+        self.packed: dict[Value, tuple] = {}  # contiguous copies, the kernels that make them and those that wait
+        self.copies: dict[Value, Array] = {}  # of views and numbers, for templates alone
         self.places: dict[Value, list[int]] = {}
         for i, value in enumerate(graph.inputs):
             if not value.weak:
@@ -44,21 +45,23 @@ class Memory:
         home = self.homes.get(value)
         return [self.outputs[j] for j in self.places.get(value, ()) if self.outputs[j] is not home]
 
-    def pack(self, value: Value) -> Array:
-        """A contiguous temporary for a copy of a value whose home cannot be viewed as its readers want."""
-        array = self.packed.get(value)
-        if array is None:
-            array = self.packed[value] = self.context.temp(value.shape, value.dtype)
-        return array
+    def operand(self, value: Value) -> Array:
+        """A template's operand in memory."""
+        return self.copies[value] if value in self.copies else self.find(value)
 
-    def find(self, value: Value) -> Array | None:
-        """A value in memory: its home, or strides over the home of what it is a view of."""
+    def find(self, value: Value, reader=None) -> Array | None:
+        """A value in memory: its home, or strides over the home of what it is a view of.
+
+        The kernel `reader` may also find it in the contiguous copy that was made for it.
+        """
         array = self.homes.get(value)
         if array is not None or not is_view(value.node):
             return array
         base = value.node.inputs[0]
-        array = self.find(base)
+        array = self.find(base, reader)
         view = None if array is None else view_array(value.node, array)
         if view is None and base in self.packed:
-            view = view_array(value.node, self.packed[base])
+            copy, _, readers = self.packed[base]
+            if any(step.find() is reader for step in readers):
+                view = view_array(value.node, copy)
         return view

@@ -43,7 +43,7 @@ class Nest:
         self.order()
         self.vertical = self.choose_vector()
         self.collapse()
-        self.body.find_dims(set(self.inner))
+        self.body.find_dims(set(self.inner), self.reduced_along())
         self.lanes = self.vector_lanes()
         self.body.find_costs(set(self.inner), self.vector, self.lanes)
         self.passes, self.results = self.schedule()
@@ -135,13 +135,17 @@ class Nest:
                 access.strides[joined] = stride
         return joined
 
+    def reduced_along(self) -> set[Dim]:
+        """Loops whose iterations have reductions of their own, even of operands that do not depend on them."""
+        along = {self.vector} if self.vertical else set()
+        return along | {self.cluster.parts} if self.cluster.parts is not None else along
+
     # -- vectors ------------------------------------------------------------------------------
     def vector_lanes(self) -> int:
         """Lanes of a vector: as many as the widest register type has in one register."""
-        widest = 1
-        for expr in self.body.exprs:
-            if expr.dims and self.vector in expr.dims:
-                widest = max(widest, scalar_bytes(register_type(expr.dtype, 1)))
+        dtypes = [e.dtype for e in self.body.exprs if self.vector in e.dims]
+        dtypes += [a.array.dtype for _, a in self.body.stores if self.vector in a.strides]
+        widest = max((scalar_bytes(register_type(dtype, 1)) for dtype in dtypes), default=1)
         if widest == 8 and any(e.dtype.kind == "f" and e.dtype.itemsize <= 4 for e in self.body.exprs):
             # a few wide values beside floats, such as indices, take two registers
             widest = 4
