@@ -14,6 +14,7 @@ half first). What each function draws per element:
     exponential, cauchy, geometric   two words, computed in float64
     randperm           Fisher and Yates with one word for each exchange; from 2^32 / 20 on inside out with two words
     multinomial        with replacement two words per sample; without, the largest of weights / exponential(1)
+    poisson, binomial, gamma         pairs of words until a number is accepted (`compiler/random_rejection.py`)
 
 Elements are filled in the order of memory where a tensor is dense (a transposed one too), else in logical order.
 Initialisers in `nn` draw nothing else: `kaiming_uniform_` and `xavier_uniform_` are one `uniform_`, their normal kin
@@ -368,3 +369,27 @@ def fill_geometric(generator, address: int, count: int, dtype_name: str, p: floa
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     kernel = _kernel("normal", "transformed", "geometric", dtype_name)
     _fill(generator, kernel, (address,), count, 2, (math.log1p(-p), 0.0))
+
+
+# -- numbers with parameters of their own -----------------------------------------------------------
+def _fill_by_rejection(distribution, generator, address, count, dtype_name: str, *parameters: int) -> None:
+    _float_dtype(dtype_name, distribution)
+    kernel = _kernel("rejection", "rejection", distribution, dtype_name)
+    generator = default_generator if generator is None else generator
+    with generator.lock:
+        launch_kernel(kernel.address, [generator.address, address, *parameters], [count], 1, 1)
+
+
+def fill_poisson(generator, address: int, count: int, dtype_name: str, rate_address: int) -> None:
+    """Poisson numbers, each for the rate at the same place of a contiguous array of the same floating dtype."""
+    _fill_by_rejection("poisson", generator, address, count, dtype_name, rate_address)
+
+
+def fill_binomial(generator, address: int, count: int, dtype_name: str, trials_address: int, p_address: int) -> None:
+    """Successes in so many trials of probability p, both contiguous arrays of the same floating dtype."""
+    _fill_by_rejection("binomial", generator, address, count, dtype_name, trials_address, p_address)
+
+
+def fill_gamma(generator, address: int, count: int, dtype_name: str, shape_address: int) -> None:
+    """Gamma numbers of scale 1 and the shapes of a contiguous array of the same floating dtype."""
+    _fill_by_rejection("gamma", generator, address, count, dtype_name, shape_address)

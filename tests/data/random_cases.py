@@ -47,6 +47,33 @@ def _noise(p: float) -> Case:
     return Case(lambda *to: random.fill_dropout_noise(*to, p), lambda t: t.bernoulli_(1 - p).div_(1 - p), FLOATS)
 
 
+def parameter(size: int, dtype: str, period: int, unit: float) -> np.ndarray:
+    """0, unit, 2 unit, ... starting over after `period`: exact in every dtype for small powers of two."""
+    values = (np.arange(size) % period * unit).astype(np.float32)
+    return (values.view(np.uint32) >> 16).astype(np.uint16) if dtype == "bfloat16" else values.astype(dtype)
+
+
+def _torch_parameter(tensor, period: int, unit: float):
+    import torch
+
+    return (torch.arange(len(tensor)) % period * unit).to(tensor.dtype)
+
+
+def _with_parameters(function: Callable, torch_function: str, dtypes: tuple[str, ...], *shapes: tuple) -> Case:
+    """Numbers that each have parameters of their own, `shapes` giving (period, unit) of each."""
+
+    def fill(generator, address: int, size: int, dtype: str) -> None:
+        arrays = [parameter(size, dtype, *shape) for shape in shapes]
+        function(generator, address, size, dtype, *(a.ctypes.data for a in arrays))
+
+    def torch_fill(tensor):
+        import torch
+
+        return getattr(torch, torch_function)(*(_torch_parameter(tensor, *shape) for shape in shapes))
+
+    return Case(fill, torch_fill, dtypes)
+
+
 CASES = {
     "uniform": Case(random.fill_uniform, lambda t: t.uniform_(), FLOATS),
     "uniform(-1.3, 0.7)": Case(
@@ -72,12 +99,15 @@ CASES = {
     "randint rounded": _randint(2**25 + 1, 2**25 + 90, "float32"),
     "randint rounded half": _randint(0, 5000, "float16"),
     "randint rounded bfloat": _randint(257, 300, "bfloat16"),
+    "poisson": _with_parameters(random.fill_poisson, "poisson", FLOATS, (40, 0.5)),
+    "binomial": _with_parameters(random.fill_binomial, "binomial", ("float32", "float64"), (80, 1.0), (17, 1 / 16)),
+    "gamma": _with_parameters(random.fill_gamma, "_standard_gamma", ("float32", "float64"), (40, 0.125)),
     "randperm": Case(lambda *to: random.fill_randperm(*to), _randperm, ("int16", "int32", "int64", "float32"), 30000),
     "randperm small": Case(lambda *to: random.fill_randperm(*to), _randperm, ("uint8", "int8", "bfloat16"), 100),
 }
 KEYS = [(name, dtype) for name, case in CASES.items() for dtype in case.dtypes]
 # computed in float64 and stored unrounded: equal within a few units in the last place, others bit for bit
-INEXACT = {(name, "float64") for name in ("normal", "normal(0.3, 1.7)", "log_normal", "exponential", "cauchy")}
+INEXACT = {(name, "float64") for name in ("normal", "normal(0.3, 1.7)", "log_normal", "exponential", "cauchy", "gamma")}
 NUMPY = {"bfloat16": np.uint16}
 
 
