@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
 import sys
 import threading
@@ -304,6 +305,26 @@ def test_default_generator():
     assert draw(random.fill_uniform, None, 5, "float32").tolist() == first.tolist()
     random.seed()
     assert random.initial_seed() != 8
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_child_process_draws_though_a_thread_held_the_lock():
+    held, release = threading.Event(), threading.Event()
+
+    def hold():
+        with random.default_generator.lock:
+            held.set()
+            release.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if random.default_generator.lock.acquire(timeout=5) else 1)
+    release.set()
+    holder.join()
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_nothing_drawn_changes_nothing():

@@ -135,3 +135,11 @@ def _restored(state: bytes) -> Generator:
 
 default_generator = Generator()
 default_generator.seed()
+
+
+def _renew_lock() -> None:
+    # a thread that held it was not copied into the child process, and could never release it
+    default_generator.lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
