@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.graph import Graph
+from ..ir.graph import Graph, Value
 from . import debug
 from .cluster import Cluster, Step, TemplateStep
 from .codegen import write_kernel
@@ -43,7 +43,7 @@ def move_unsafe_outputs(fuser: Fuser, context: Context) -> list[Cluster]:
     copies = []
     for j in overwrite_inputs(fuser):
         output = fuser.memory.outputs[j]
-        value = fuser.graph.outputs[j]
+        value = Value(output.shape, output.dtype)  # what the memory holds when all else has run
         target = Array(output.role, output.index, output.shape, output.strides, output.dtype)
         own = context.temp(output.shape, output.dtype)
         output.role, output.index, output.strides = own.role, own.index, own.strides
