@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from .conv_adjoint import partial_convs
 from .conv_columns import launch_columns
+from .conv_depthwise import Filters, launch_depthwise
 from .conv_direct import direct_conv, direct_input_grad, direct_weight_grad
 from .conv_grad_columns import launch_grad_columns
 from .conv_grad_rows import launch_grad_rows
@@ -30,12 +31,16 @@ def lower_conv(context, node, operands, results, epilogue: Epilogue | None = Non
     if x.dtype.kind != "f":
         direct_conv(context, shape)
         return
+    epilogue = epilogue or Epilogue()
+    bias = epilogue.bias and contiguous(context, epilogue.bias)
+    if is_depthwise(shape, shape.x, shape.y):
+        weight = as_matrix(contiguous(context, shape.w), 1)
+        launch_depthwise(context, Filters(forward_window(shape)), weight, shape.y, bias, epilogue.relu)
+        return
     by_rows = channels_contiguous(shape.x)
     one_group = replace(shape.w, shape=(1, *shape.w.shape), strides=(0, *shape.w.strides))
     weight = weight_matrix(context, one_group, by_rows)
     launch = launch_rows if by_rows else launch_columns
-    epilogue = epilogue or Epilogue()
-    bias = epilogue.bias and contiguous(context, epilogue.bias)
     launch(context, forward_window(shape), weight, shape.y, shape.groups, bias, epilogue.relu)
 
 
@@ -46,6 +51,10 @@ def lower_conv_input_grad(context, node, operands, results) -> None:
     shape = ConvShape.of(results[0], w, gy, node.attrs)
     if gy.dtype.kind != "f":
         direct_input_grad(context, shape)
+        return
+    if is_depthwise(shape, shape.y, shape.x):
+        weight = as_matrix(contiguous(context, shape.w), 1)
+        launch_depthwise(context, Filters(adjoint_window(shape), shape.stride[1:]), weight, shape.x)
         return
     by_rows = channels_contiguous(shape.y)
     for part in partial_convs(shape):
@@ -81,6 +90,20 @@ def lower_conv_weight_grad(context, node, operands, results) -> None:
 def forward_window(shape: ConvShape) -> Window:
     start = tuple(-p for p in shape.padding)
     return Window(shape.x, shape.output, shape.kernel, shape.stride, shape.dilation, start)
+
+
+def is_depthwise(shape: ConvShape, image: Array, result: Array) -> bool:
+    """Whether there is one filter per channel, over planes that the depthwise kernels read and write."""
+    flat = all(map(is_one, (shape.input[0], shape.kernel[0], shape.output[0]))) and image.dtype.itemsize > 2
+    if not flat or not is_one(shape.channels) or shape.w.shape[0] != shape.groups:
+        return False
+    return all(is_one(a.strides[4]) or is_one(a.strides[1]) for a in (image, result))
+
+
+def adjoint_window(shape: ConvShape) -> Window:
+    """The window through which x sees gy spread apart by the stride."""
+    dilation = tuple(-d for d in shape.dilation)
+    return Window(shape.y, shape.input, shape.kernel, (1,) * len(dilation), dilation, shape.padding)
 
 
 def channels_contiguous(image: Array) -> bool:
