@@ -3,8 +3,9 @@
 # isort: skip_file - later families use earlier ones
 # fmt: off
 from . import dtypes, arithmetic, unary, copying, creation, shape, matmul, reduction
-from . import softmax_family, activation, normalization, loss, convolution, pooling
-from . import indexing, embeddings, joining
+from . import softmax_family, activation, normalization, loss, convolution, pooling, spatial
+from . import indexing, masking, scattering, embeddings, joining
+from . import from_data, tensor_types, ranges, windows
 from . import operators, printing
 # fmt: on
 from ..interop import arrays

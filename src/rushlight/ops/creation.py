@@ -1,54 +1,95 @@
-"""Tensors from nothing, from numbers and from arrays."""
+"""Tensors from nothing: uninitialised or filled with one value."""
 
 from __future__ import annotations
 
+import math
+
 from ..core import engine
-from ..core.engine import Size, Tensor
+from ..core.engine import Tensor
 from ..ir import dtypes
-from .copying import fill
+from .copying import fill, format_strides
 from .declare import composite
-from .memory_format import contiguous_format, preserve_format
+from .dtypes import dtype_argument
+from .memory_format import channels_last_strides, contiguous_format, preserve_format, strided
+from .writing import store
 
 SMALL = 1 << 16  # bytes below which clearing memory on the caller's thread is quickest
 
 
-def sizes_of(size: tuple) -> tuple:
-    """Sizes given as `f(2, 3)` or `f((2, 3))`, as plain ints."""
-    if len(size) == 1 and isinstance(size[0], (tuple, list)):
-        size = tuple(size[0])
-    for n in size:
-        if not hasattr(n, "__index__") or isinstance(n, bool):
-            raise TypeError(f"sizes must be integers, got {type(n).__name__} in {size}")
-    return tuple(n.__index__() for n in size)
+# -- arguments --------------------------------------------------------------------------------------
+def sizes_of(given: tuple, size=None, name: str = "size") -> tuple:
+    """Sizes given as `f(2, 3)`, `f((2, 3))` or `f(size=(2, 3))`, as plain ints."""
+    if size is not None:
+        if given:
+            raise TypeError(f"got multiple values for argument '{name}'")
+        given = (size,)
+    elif not given:
+        raise TypeError(f"missing 1 required positional argument: '{name}'")
+    if len(given) == 1 and isinstance(given[0], (tuple, list)):
+        given = given[0]
+    for place, n in enumerate(given):
+        if type(n) is not int and (not hasattr(n, "__index__") or isinstance(n, bool)):
+            raise TypeError(
+                f"argument '{name}' must be tuple of ints, but found element of type {type(n).__name__} at pos {place}"
+            )
+    return tuple([n.__index__() for n in given])
 
 
-def fresh(shape: tuple, dtype, requires_grad=False, device=None, strides=None) -> Tensor:
-    """An uninitialised tensor."""
+def check_options(layout, device) -> None:
+    """Tensors are strided and live on the CPU; RuntimeError otherwise."""
     if device is not None:
         engine.Device(device)
+    if layout is not None and layout is not strided:
+        raise RuntimeError(f"layout {layout} is not available: tensors are strided")
+
+
+def fresh(shape: tuple, dtype, requires_grad=False, device=None, strides=None, layout=None) -> Tensor:
+    """An uninitialised tensor."""
+    if device is not None or layout is not None:
+        check_options(layout, device)
+    if dtype is not None and type(dtype) is not dtypes.DType:
+        dtype = dtype_argument(dtype)
     made = engine.empty_tensor(engine.layout_of(shape, strides, dtype or dtypes.default))
     return made.requires_grad_() if requires_grad else made
 
 
-def filled(shape: tuple, value, dtype, requires_grad=False, device=None, strides=None) -> Tensor:
+def filled(shape: tuple, value, dtype, requires_grad=False, device=None, strides=None, layout=None) -> Tensor:
     """A tensor of one value."""
-    made = fresh(shape, dtype, False, device, strides)
-    if value == 0 and made.nbytes <= SMALL:
+    made = fresh(shape, dtype, False, device, strides, layout)
+    if made.nbytes <= SMALL and is_plain_zero(value):
         engine.clear_memory(made)
     elif made.numel():
         fill.in_place(made, value)
     return made.requires_grad_() if requires_grad else made
 
 
-def _write_out(out, made):
-    from .writing import store
+def is_plain_zero(value) -> bool:
+    """Whether all bits of the value are 0, which those of -0.0 are not."""
+    return value == 0 and type(value) in (int, bool, float) and math.copysign(1, value) == 1
 
-    return store(out, made)
+
+def delivered(made: Tensor, out, requires_grad: bool = False) -> Tensor:
+    """A result, or `out` with the result in it."""
+    made = made if out is None else store(out, made)
+    return made.requires_grad_() if requires_grad else made
 
 
+def dtype_for(out, dtype):
+    """The dtype to make: that of `out`, which must agree with `dtype`."""
+    if dtype is not None:
+        dtype = dtype_argument(dtype)
+    if out is None:
+        return dtype
+    if dtype is not None and dtype is not out.dtype:
+        raise RuntimeError(f"dtype {dtype.name} does not match dtype of out parameter ({out.dtype.name})")
+    return out.dtype
+
+
+# -- from sizes -------------------------------------------------------------------------------------
 @composite
 def empty(
-    *size,
+    *sizes,
+    size=None,
     out=None,
     dtype=None,
     layout=None,
@@ -58,43 +99,61 @@ def empty(
     memory_format=contiguous_format,
 ):
     """A tensor of uninitialised memory."""
-    shape = sizes_of(size)
+    shape = sizes_of(sizes, size)
     strides = None
-    if memory_format is not contiguous_format and memory_format is not preserve_format:
-        from .memory_format import channels_last_strides
-
+    if memory_format is not contiguous_format and memory_format is not preserve_format and memory_format is not None:
         strides = channels_last_strides(shape, memory_format)
-    made = fresh(shape, dtype, requires_grad, device, strides)
-    return made if out is None else _write_out(out, made)
+    if out is not None:
+        dtype_for(out, dtype)
+        engine.resize(out, shape)
+        return out
+    return fresh(shape, dtype, requires_grad, device, strides, layout)
 
 
 @composite
-def zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def zeros(*sizes, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of zeros.
 
     >>> rushlight.zeros(2, 2)
     tensor([[0., 0.],
             [0., 0.]])
     """
-    made = filled(sizes_of(size), 0, dtype, requires_grad, device)
-    return made if out is None else _write_out(out, made)
+    dtype = dtype if out is None else dtype_for(out, dtype)
+    return delivered(filled(sizes_of(sizes, size), 0, dtype, False, device, None, layout), out, requires_grad)
 
 
 @composite
-def ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """A tensor of ones."""
-    made = filled(sizes_of(size), 1, dtype, requires_grad, device)
-    return made if out is None else _write_out(out, made)
+def ones(*sizes, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of ones.
+
+    >>> rushlight.ones(3)
+    tensor([1., 1., 1.])
+    """
+    dtype = dtype if out is None else dtype_for(out, dtype)
+    return delivered(filled(sizes_of(sizes, size), 1, dtype, False, device, None, layout), out, requires_grad)
 
 
 @composite
-def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """A tensor filled with `fill_value`, whose type decides the dtype unless one is given."""
-    if dtype is None:
-        dtype = inferred(fill_value)
-    size = size if isinstance(size, (tuple, list)) else (size,)
-    made = filled(sizes_of((size,)), fill_value, dtype, requires_grad, device)
-    return made if out is None else _write_out(out, made)
+def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor filled with `fill_value`, a number or 0-dim tensor, whose type decides the dtype unless one is given.
+
+    >>> rushlight.full((2,), 7)
+    tensor([7, 7])
+    """
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    dtype = dtype_for(out, dtype) or inferred(fill_value)
+    made = filled(sizes_of((size,)), scalar("full", fill_value), dtype, False, device, None, layout)
+    return delivered(made, out, requires_grad)
+
+
+def scalar(name: str, value):
+    """A number, given as such or as a 0-dim tensor."""
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise TypeError(f"{name}(): argument 'fill_value' must be Number, not Tensor")
+        return value.item()
+    return value
 
 
 def inferred(value):
@@ -108,6 +167,50 @@ def inferred(value):
     return dtypes.default_complex() if isinstance(value, complex) else dtypes.default
 
 
+@composite
+def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A 0-dim tensor of a number, of the default dtype unless another is given."""
+    return filled((), scalar("scalar_tensor", s), dtype, requires_grad, device, None, layout)
+
+
+@composite
+def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """Uninitialised memory of a shape with given strides, in elements."""
+    size, stride = sizes_of((tuple(size),)), sizes_of((tuple(stride),), None, "stride")
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
+        )
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"strides must not be negative: sizes={list(size)} and strides={list(stride)}")
+    return fresh(size, dtype, requires_grad, device, stride, layout)
+
+
+@composite
+def empty_permuted(
+    size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
+    """Uninitialised memory whose dims lie in the order `physical_layout`, outermost first."""
+    size, order = sizes_of((tuple(size),)), tuple(physical_layout)
+    if len(size) != len(order):
+        raise RuntimeError(f"Number of dimensions in size ({len(size)}) does not match the layout's ({len(order)})")
+    if any(not 0 <= d < len(size) for d in order):
+        raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(size) - 1}, but got {order})")
+    if len(set(order)) != len(order):
+        raise RuntimeError("Duplicate dim not allowed")
+    return fresh(size, dtype, requires_grad, device, dense_strides(size, order), layout)
+
+
+def dense_strides(shape: tuple, order) -> tuple:
+    """Strides without gaps for dims in a given order, outermost first."""
+    strides, step = [0] * len(shape), 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= max(shape[dim], 1)
+    return tuple(strides)
+
+
+# -- like another tensor ----------------------------------------------------------------------------
 def zeros_for(like: Tensor) -> Tensor:
     """Zeros of a tensor's shape and dtype, row-major."""
     return filled(tuple(like.shape), 0, like.dtype)
@@ -118,72 +221,49 @@ def ones_for(like: Tensor) -> Tensor:
     return filled(tuple(like.shape), 1, like.dtype)
 
 
-@composite
-def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False) -> Tensor:
-    """A tensor with a copy of `data`: numbers, nested sequences, arrays or tensors.
-
-    >>> rushlight.tensor([[1, 2], [3, 4]])
-    tensor([[1, 2],
-            [3, 4]])
-    """
-    made = as_array(data, dtype, copy=True)
-    if device is not None:
-        engine.Device(device)
-    return made.requires_grad_() if requires_grad else made
-
-
-def as_array(data, dtype, copy: bool) -> Tensor:
-    """`data` as a tensor outside of any graph; arrays and tensors share memory unless `copy`."""
-    if isinstance(data, Tensor):
-        source = data.detach()
-    elif hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
-        from ..interop.arrays import from_array
-
-        source = from_array(data)
-    else:
-        return engine.from_nested(data, dtype, dtypes.default, dtypes)
-    result = source if dtype is None else source.to(dtype)
-    return result.clone() if copy and result._storage is source._storage else result
-
-
-@composite
-def as_tensor(data, dtype=None, device=None) -> Tensor:
-    """`data` as a tensor, sharing memory with arrays and tensors where possible."""
-    if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
-    return as_array(data, dtype, copy=False)
-
-
-@composite
-def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=preserve_format):
-    """Uninitialised memory of the shape, dtype and dim order of `input`."""
-    return fresh(tuple(input.shape), dtype or input.dtype, requires_grad, device, strides_like(input, memory_format))
-
-
 def strides_like(input, memory_format):
     """Strides of a dense tensor with the dim order of `input` (None: row-major)."""
-    from .copying import format_strides
-
-    if memory_format is not preserve_format:
+    if memory_format is not preserve_format and memory_format is not None:
         return format_strides(input, memory_format)
     if input.is_contiguous():
         return None
     if engine.dense_order(input._layout) is not None:
         return input.stride()
     order = sorted(range(input.ndim), key=lambda d: (-input.stride(d), d))
-    strides, step = [0] * input.ndim, 1
-    for dim in reversed(order):
-        strides[dim] = step
-        step *= max(input.shape[dim], 1)
-    return tuple(strides)
+    return dense_strides(tuple(input.shape), order)
+
+
+@composite
+def empty_like(
+    input,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+    memory_format=preserve_format,
+):
+    """Uninitialised memory of the shape, dtype and dim order of `input`."""
+    strides = strides_like(input, memory_format)
+    return fresh(tuple(input.shape), dtype or input.dtype, requires_grad, device, strides, layout)
 
 
 def _like(name: str, value):
-    def function(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=preserve_format):
+    def function(
+        input,
+        *,
+        dtype=None,
+        layout=None,
+        device=None,
+        requires_grad=False,
+        pin_memory=False,
+        memory_format=preserve_format,
+    ):
         strides = strides_like(input, memory_format)
-        return filled(tuple(input.shape), value, dtype or input.dtype, requires_grad, device, strides)
+        return filled(tuple(input.shape), value, dtype or input.dtype, requires_grad, device, strides, layout)
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name.split('_')[0].capitalize()} of the shape, dtype and dim order of `input`."
     return composite(function)
 
@@ -193,18 +273,27 @@ zeros_like, ones_like = _like("zeros_like", 0), _like("ones_like", 1)
 
 @composite
 def full_like(
-    input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=preserve_format
+    input,
+    fill_value,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+    memory_format=preserve_format,
 ):
     """`fill_value` in the shape, dtype and dim order of `input`."""
-    strides = strides_like(input, memory_format)
-    return filled(tuple(input.shape), fill_value, dtype or input.dtype, requires_grad, device, strides)
+    strides, value = strides_like(input, memory_format), scalar("full_like", fill_value)
+    return filled(tuple(input.shape), value, dtype or input.dtype, requires_grad, device, strides, layout)
 
 
+# -- methods: the dtype of this tensor --------------------------------------------------------------
 def _new(name: str, make):
-    def method(input, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-        return make(sizes_of(size), dtype or input.dtype, requires_grad, device)
+    def method(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+        return make(sizes_of(sizes, size), dtype or input.dtype, requires_grad, device, None, layout)
 
-    method.__name__ = name
+    method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{name[4:]}` with the dtype of this tensor unless another is given."
     return composite(method, method=True, public=False)
 
@@ -215,15 +304,17 @@ new_ones = _new("new_ones", lambda shape, *rest: filled(shape, 1, *rest))
 
 
 @composite(method=True, public=False)
-def new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False):
+def new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """`full` with the dtype of this tensor unless another is given."""
-    return filled(sizes_of((size,)), fill_value, dtype or input.dtype, requires_grad, device)
+    value = scalar("new_full", fill_value)
+    return filled(sizes_of((size,)), value, dtype or input.dtype, requires_grad, device, None, layout)
 
 
 @composite(method=True, public=False)
-def new_tensor(input, data, *, dtype=None, device=None, requires_grad=False):
-    """`tensor(data)` with the dtype of this tensor unless another is given."""
-    return tensor(data, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
-
-
-__all__ = ["Size", "Tensor", "empty", "full", "ones", "tensor", "zeros"]
+def new_empty_strided(
+    input, size, stride, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
+):
+    """`empty_strided` with the dtype of this tensor unless another is given."""
+    return empty_strided(
+        size, stride, dtype=dtype or input.dtype, layout=layout, device=device, requires_grad=requires_grad
+    )

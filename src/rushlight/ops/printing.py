@@ -185,6 +185,8 @@ def elements(tensor: Tensor, indent: int) -> str:
 def facts(tensor: Tensor):
     """What is told after the numbers."""
     dtype = tensor.dtype
+    if tensor.numel() > _options.threshold and not _options.edgeitems:
+        yield f"size={tuple(tensor.shape)}"
     if tensor.numel() == 0:
         if tensor.ndim != 1:
             yield f"size={tuple(tensor.shape)}"

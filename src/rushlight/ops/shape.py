@@ -119,7 +119,7 @@ def t(input):
 
 
 @op(view=True, method=True, public=False)
-def expand(input, size: tuple, implicit: bool = False):
+def expand(input, size: tuple, *, implicit: bool = False):
     """Dims of size 1 repeated to `size` without copying; -1 keeps a size."""
     new = len(size) - input.ndim
     if new < 0:

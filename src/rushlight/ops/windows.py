@@ -1,0 +1,129 @@
+"""Windows: weights by which a stretch of a signal fades in and out."""
+
+from __future__ import annotations
+
+import math
+
+from ..ir import build as B
+from ..ir import dtypes
+from .creation import fresh
+from .declare import FUNCTIONS, composite, op
+
+
+@op(inplace=True, public=False)
+def raised_cosine(input, length, constant, first, second):
+    """constant - first cos(2 pi i / (length - 1)) + second cos(4 pi i / (length - 1))."""
+    wide = dtypes.float64 if input.dtype is dtypes.float64 else dtypes.float32
+    turn = B.iota(input.shape, 0, wide) * (2 * math.pi / (length - 1))
+    return B.cast(constant - first * B.cos(turn) + second * B.cos(2 * turn), input.dtype)
+
+
+@op(inplace=True, public=False)
+def triangle(input, length):
+    """From 0 at the ends to 1 in the middle."""
+    wide = dtypes.float64 if input.dtype is dtypes.float64 else dtypes.float32
+    return B.cast(1 - B.abs(B.iota(input.shape, 0, wide) * (2 / (length - 1)) - 1), input.dtype)
+
+
+@op(inplace=True, public=False)
+def arch(input, length):
+    """sqrt(1 - x ** 2) for x from -1 to 1."""
+    wide = dtypes.float64 if input.dtype is dtypes.float64 else dtypes.float32
+    x = B.iota(input.shape, 0, wide) * (2 / (length - 1)) - 1
+    return B.cast(B.sqrt(B.maximum(1 - x * x, 0)), input.dtype)
+
+
+def window(name: str, window_length, periodic, fill, dtype, layout, device, requires_grad):
+    """A window: `fill(tensor, length)` writes the weights; a periodic one is cut from a window longer by one."""
+    if not hasattr(window_length, "__index__"):
+        raise TypeError(f"{name}(): argument 'window_length' must be int, not {type(window_length).__name__}")
+    dtype = dtypes.default if dtype is None else dtype
+    if not dtype.is_floating_point:
+        raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype.name}")
+    if window_length < 0:
+        raise RuntimeError(f"{name} requires non-negative window_length, got window_length={window_length}")
+    made = fresh((int(window_length),), dtype, False, device, None, layout)
+    if window_length == 1:
+        made.fill_(1)
+    elif window_length:
+        fill(made, float(window_length + 1 if periodic else window_length))
+    return made.requires_grad_() if requires_grad else made
+
+
+@composite
+def hann_window(
+    window_length, periodic=True, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
+    """1/2 - 1/2 cos(2 pi i / (N - 1)); `periodic` windows have N one larger, for use with a Fourier transform."""
+
+    def fill(made, length):
+        raised_cosine.in_place(made, length, 0.5, 0.5, 0.0)
+
+    return window("hann_window", window_length, periodic, fill, dtype, layout, device, requires_grad)
+
+
+@composite
+def hamming_window(
+    window_length,
+    periodic=True,
+    alpha=0.54,
+    beta=0.46,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
+    """alpha - beta cos(2 pi i / (N - 1))."""
+
+    def fill(made, length):
+        raised_cosine.in_place(made, length, float(alpha), float(beta), 0.0)
+
+    return window("hamming_window", window_length, periodic, fill, dtype, layout, device, requires_grad)
+
+
+@composite
+def blackman_window(
+    window_length, periodic=True, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
+    """0.42 - 0.5 cos(2 pi i / (N - 1)) + 0.08 cos(4 pi i / (N - 1))."""
+
+    def fill(made, length):
+        raised_cosine.in_place(made, length, 0.42, 0.5, 0.08)
+
+    return window("blackman_window", window_length, periodic, fill, dtype, layout, device, requires_grad)
+
+
+@composite
+def bartlett_window(
+    window_length, periodic=True, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
+    """A triangle: 1 - |2 i / (N - 1) - 1|."""
+
+    def fill(made, length):
+        triangle.in_place(made, length)
+
+    return window("bartlett_window", window_length, periodic, fill, dtype, layout, device, requires_grad)
+
+
+@composite
+def kaiser_window(
+    window_length,
+    periodic=True,
+    beta=12.0,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
+    """I0(beta sqrt(1 - (2 i / (N - 1) - 1) ** 2)) / I0(beta), I0 the modified Bessel function of order 0."""
+
+    def fill(made, length):
+        i0 = FUNCTIONS["i0"]
+        arch.in_place(made, length)
+        made.copy_(i0(made * beta) / i0(fresh((), made.dtype).fill_(beta)))
+
+    return window("kaiser_window", window_length, periodic, fill, dtype, layout, device, requires_grad)
