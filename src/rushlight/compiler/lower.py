@@ -6,6 +6,7 @@ from ..ir.graph import Graph, Value
 from . import debug
 from .cluster import Cluster, Step, TemplateStep
 from .codegen import write_kernel
+from .epilogue import fuse_biases
 from .expressions import Body
 from .fuse import Fuser, fuse
 from .launch import Lowered
@@ -25,7 +26,7 @@ def lower(graph: Graph) -> Lowered:
     """
     lowered = Lowered([])
     context = Context(lowered)
-    graph = split_reductions(simplify(graph))
+    graph = fuse_biases(split_reductions(simplify(graph)))
     if debug.wants("graph"):
         debug.show("graph", str(graph))
     memory = Memory(graph, context)
@@ -72,6 +73,11 @@ def lower_template(step: TemplateStep, fuser: Fuser, context: Context) -> None:
     operands = [fuser.memory.operand(v) for v in node.inputs]
     results = [fuser.memory.home(v) for v in node.outputs]
     first = len(context.lowered.launches)
-    template_for(name)(context, node, operands, results)
+    if name in ("dot", "conv") and len(operands) == 3:
+        from .dot import Epilogue
+
+        template_for(name)(context, node, operands[:2], results, Epilogue(operands[2]))
+    else:
+        template_for(name)(context, node, operands, results)
     for launch in context.lowered.launches[first:]:
         debug.show_launch(launch)

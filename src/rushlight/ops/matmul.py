@@ -186,21 +186,22 @@ def linear(input, weight, bias=None):
     input: (..., in_features); weight: (out_features, in_features) or (in_features,); bias: (out_features,) or none.
     """
     check_same_dtype("linear", input, weight)
-    if weight.ndim == 1:
-        result = B.squeeze(batched_rows(input, B.unsqueeze(weight, 0)), -1)
-    else:
-        check_ndim("linear", weight, 2, "weight")
-        result = batched_rows(input, weight)
-    return result if bias is None else result + bias
+    rows = B.unsqueeze(weight, 0) if weight.ndim == 1 else weight
+    check_ndim("linear", rows, 2, "weight")
+    result = batched_rows(input, rows, bias)
+    return B.squeeze(result, -1) if weight.ndim == 1 else result
 
 
-def batched_rows(input, weight):
-    """Rows of `input` times the transpose of `weight`, as one product."""
+def batched_rows(input, weight, bias):
+    """Rows of `input` times the transpose of `weight`, plus the bias, as one product."""
     if input.ndim == 0:
         raise RuntimeError("linear: input must have at least one dimension")
     check_inner("linear", input, B.transpose(weight, 0, 1), input.shape[-1], weight.shape[1])
     rows = B.reshape(input, (product(input.shape[:-1]), input.shape[-1]))
-    return B.reshape(B.dot(rows, B.transpose(weight, 0, 1)), (*input.shape[:-1], weight.shape[0]))
+    result = B.dot(rows, B.transpose(weight, 0, 1))
+    if bias is not None:
+        result = result + bias
+    return B.reshape(result, (*input.shape[:-1], weight.shape[0]))
 
 
 @linear.vjp
