@@ -1,62 +1,165 @@
-"""From LLVM IR text to the address of a function, through memory and (later) disk."""
+"""From LLVM IR text to the address of a function, through memory and disk.
+
+Machine code is kept under the hash of everything it depends on: the text, the processor, LLVM, the form of these files.
+A process that finds all of its kernels on disk never loads LLVM.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import threading
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
 
+from . import disk, executable_memory, object_file
 from .target import host
 
-_lock = threading.RLock()
-_addresses: dict[str, int] = {}
-_keep_alive: list = []
+FORMAT = "1"  # of the files
+IMAGE, OBJECT = b"image\n", b"object\n"
+
+
+class Statistics(NamedTuple):
+    """How often code was compiled by LLVM, read from disk, or already in this process's memory."""
+
+    compiled: int
+    loaded_from_disk: int
+    in_memory: int
+
+
+class Addresses(Protocol):
+    """The functions of a module that is in memory."""
+
+    def __getitem__(self, name: str) -> int: ...
+
+
+_lock = threading.Lock()
+_modules: dict[str, Addresses] = {}  # key to the addresses of a module's functions
+_building: dict[str, threading.Lock] = {}
+_counts = {"compiled": 0, "loaded_from_disk": 0, "in_memory": 0}
+
+
+def statistics() -> Statistics:
+    """Counts since the process started."""
+    return Statistics(**_counts)
+
+
+def _count(what: str) -> None:
+    with _lock:
+        _counts[what] += 1
 
 
 def load(name: str, text: str) -> int:
-    """The address of `@name` in the module `text`, compiled if this process has not done so yet."""
+    """The address of `@name` in the module `text`, from memory, from disk, or compiled now.
+
+    Equal texts are compiled once; different ones may be compiled by several threads at the same time. Raises
+    RuntimeError if LLVM refuses the text and KeyError if it does not define `@name`.
+    """
+    return _module(_key(text), text)[name]
+
+
+def load_all(kernels: Iterable[tuple[str, str]]) -> list[int]:
+    """The addresses for many (name, text) pairs; those that must be compiled keep all processors busy."""
+    kernels = list(kernels)
+    missing = {_key(text): text for _, text in kernels}
+    missing = [(key, text) for key, text in missing.items() if key not in _modules and not _from_disk(key)]
+    _in_threads(lambda job: _module(*job), missing)
+    return [load(name, text) for name, text in kernels]
+
+
+def _key(text: str) -> str:
+    target = host()
+    parts = (FORMAT, target.compiler, target.triple, target.cpu, target.features, text)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _module(key: str, text: str) -> Addresses:
+    if key in _modules:
+        _count("in_memory")
+        return _modules[key]
     with _lock:
-        address = _addresses.get(text)
-        if address is None:
-            address = _addresses[text] = _link(name, emit(text))
-        return address
+        building = _building.setdefault(key, threading.Lock())
+    try:
+        with building:
+            if key in _modules:
+                _count("in_memory")
+            elif not _from_disk(key):
+                _compile(key, text)
+    finally:
+        with _lock:
+            _building.pop(key, None)
+    return _modules[key]
 
 
-def emit(text: str) -> bytes:
-    """Object code for a module: parse, SROA and a few clean-ups, code generation."""
-    import llvmlite.binding as llvm
-
-    machine = _machine()
-    module = llvm.parse_assembly(text)
-    module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=0)
-    builder = llvm.create_pass_builder(machine, options)
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_sroa_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_simplify_cfg_pass()
-    passes.run(module, builder)
-    return machine.emit_object(module)
+def _from_disk(key: str) -> bool:
+    """Put a module in place from its file; False if there is none."""
+    content = disk.read(key)
+    if content is None or (content.startswith(IMAGE) and not executable_memory.available()):
+        return False
+    _modules[key] = _place(content)
+    _count("loaded_from_disk")
+    return True
 
 
-def _machine():
-    import llvmlite.binding as llvm
+def _compile(key: str, text: str) -> None:
+    from .machine_code import emit
 
-    if not _keep_alive:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        target = host()
-        machine = llvm.Target.from_triple(target.triple).create_target_machine(
-            cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="small"
-        )
-        _keep_alive.append(machine)
-    return _keep_alive[0]
+    content = _pack(emit(text))
+    _modules[key] = _place(content)
+    _count("compiled")
+    disk.write(key, content)
 
 
-def _link(name: str, code: bytes) -> int:
-    import llvmlite.binding as llvm
+def _pack(code: bytes) -> bytes:
+    """What is kept of an object file: its image, or all of it where only LLVM can link it."""
+    try:
+        image = object_file.link(code)
+    except object_file.Unsupported:
+        return OBJECT + code
+    return IMAGE + image.to_bytes() if executable_memory.available() else OBJECT + code
 
-    machine = llvm.Target.from_triple(host().triple).create_target_machine(opt=3, jit=True)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    _keep_alive.append(engine)
-    return engine.get_function_address(name)
+
+def _place(content: bytes) -> Addresses:
+    if content.startswith(IMAGE):
+        image = object_file.Image.from_bytes(content[len(IMAGE) :])
+        base = executable_memory.place(image)
+        return {name: base + offset for name, offset in image.symbols.items()}
+    from .machine_code import Linked
+
+    return Linked(content[len(OBJECT) :])
+
+
+def _in_threads(work, jobs: list) -> None:
+    """Do the jobs on as many threads as there are processors; the first error is raised at the end."""
+    remaining, errors = iter(jobs), []
+
+    def run() -> None:
+        while not errors:
+            with _lock:
+                job = next(remaining, None)
+            if job is None:
+                return
+            try:
+                work(job)
+            except BaseException as error:
+                errors.append(error)
+
+    count = min(len(jobs), len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    threads = [threading.Thread(target=run) for _ in range(count - 1)]
+    for thread in threads:
+        thread.start()
+    run()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _renew_locks() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _building.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)  # another thread may have held them

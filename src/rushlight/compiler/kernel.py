@@ -10,7 +10,7 @@ class Kernel:
     and in the disk cache (see `cache`).
     """
 
-    __slots__ = ("name", "text", "_address")
+    __slots__ = ("_address", "name", "text")
 
     def __init__(self, name: str, text: str):
         self.name, self.text, self._address = name, text, 0
@@ -22,3 +22,13 @@ class Kernel:
 
             self._address = load(self.name, self.text)
         return self._address
+
+
+def compile_all(kernels) -> None:
+    """Make the code of many kernels ready at once: what is on no disk is compiled on all processors."""
+    kernels = [kernel for kernel in kernels if not kernel._address]
+    if len(kernels) > 1:
+        from .cache import load_all
+
+        for kernel, address in zip(kernels, load_all((k.name, k.text) for k in kernels)):
+            kernel._address = address
