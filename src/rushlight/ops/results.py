@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ..core.engine import Op
 from ..ir import build as B
 from ..ir.dtypes import category
@@ -12,7 +10,6 @@ from ..ir.sizes import hint
 from .views import resolve_view
 
 
-@dataclass
 class Finished:
     """A plan's outputs, before sizes are known.
 
@@ -20,15 +17,16 @@ class Finished:
     must compute, `strides` and `aliases` what the compiler is told about each, `positions` their places.
     """
 
-    outputs: list = field(default_factory=list)
-    computed: list = field(default_factory=list)
-    strides: list = field(default_factory=list)
-    aliases: list = field(default_factory=list)
-    positions: list = field(default_factory=list)
-    form: str = "single"
-    differentiable: bool = True
-    elementwise: bool = False
-    visible: int = -1
+    def __init__(self):  # a plain class: dataclasses would cost a third of the package's import time
+        self.outputs: list = []
+        self.computed: list = []
+        self.strides: list = []
+        self.aliases: list = []
+        self.positions: list = []
+        self.form = "single"
+        self.differentiable = True
+        self.elementwise = False
+        self.visible = -1
 
 
 def finish(called: Op, results, arguments: list, flat: list, tracer, out_layouts: tuple) -> Finished:
