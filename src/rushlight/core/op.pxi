@@ -142,6 +142,7 @@ cdef class Op:
     cdef bytes kinds
     cdef readonly int required
     cdef int n_params, positional
+    cdef int gathers          # parameter that takes a tuple of sizes, which may also be given one by one; or -1
     cdef dict plans
     cdef public object planner, declaration, tracer
     cdef int into
@@ -151,7 +152,7 @@ cdef class Op:
     cdef object __weakref__
 
     def __init__(self, str name, names, kinds, int required, planner, *, int positional=-1, int into=-1, bint mutates=False,
-                 bint variadic=False, bint records=True):
+                 bint variadic=False, bint records=True, int gathers=-1):
         self.vectorcall = op_vectorcall
         self.name, self.names, self.kinds, self.required = name, tuple(names), bytes(kinds), required
         self.n_params = <int>len(self.names)
@@ -160,6 +161,7 @@ cdef class Op:
             raise ValueError(f"{name}: at most {MAX_PARAMS} parameters")
         self.planner, self.into, self.mutates, self.variadic, self.records = planner, into, mutates, variadic, records
         self.plans = {}
+        self.gathers = gathers
 
     def __call__(self, *args, **kwargs):
         raise AssertionError("replaced by vectorcall")
@@ -286,6 +288,8 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
     cdef int kind
     cdef tuple key
     cdef object value
+    if op.gathers >= 0 and nargs > op.gathers + 1 and kwnames is None and type(<object>args[op.gathers]) is int:
+        return call_gathered(op, args, nargs)
     if not op.variadic:
         if nargs > op.positional:
             return slow_call(op, args, nargs, kwnames)
@@ -369,6 +373,28 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
     finally:
         if flat != local_flat:
             free(flat)
+
+
+cdef object call_gathered(Op op, PyObject **args, Py_ssize_t nargs):
+    """`x.reshape(2, 3)` as `x.reshape((2, 3))`."""
+    cdef PyObject *fewer[MAX_PARAMS]
+    cdef Py_ssize_t i
+    sizes = integers_from(args, op.gathers, nargs)
+    if sizes is None:
+        return slow_call(op, args, nargs, None)
+    for i in range(op.gathers):
+        fewer[i] = args[i]
+    fewer[op.gathers] = <PyObject *>sizes
+    return call_op(op, fewer, op.gathers + 1, None)
+
+
+cdef tuple integers_from(PyObject **args, Py_ssize_t start, Py_ssize_t stop):
+    """Arguments start..stop as a tuple, or None if one of them is not an int."""
+    cdef Py_ssize_t i
+    for i in range(start, stop):
+        if type(<object>args[i]) is not int:
+            return None
+    return tuple([<object>args[i] for i in range(start, stop)])
 
 
 cdef set _static_types = {int, bool, str, type(None), tuple, float, Size, Device}

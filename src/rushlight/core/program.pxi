@@ -182,6 +182,10 @@ cdef class Plan:
                 for i in range(self.n_outputs)]
 
 
+class IndexOutOfRange(IndexError, RuntimeError):
+    """An index that a kernel found to be out of bounds: PyTorch raises an IndexError for some ops, a RuntimeError for others."""
+
+
 cdef void *_calloc(size_t count, size_t size) except NULL:
     cdef void *p = calloc(count if count else 1, size)
     if p == NULL:
@@ -312,7 +316,7 @@ cdef int _launch_all(Plan plan, PyObject **flat, void **outputs, char *temps) ex
             if params != launch.params and params != local_params:
                 free(params)
         if plan.reports and error[0]:
-            raise IndexError(f"index {error[1]} is out of bounds for dimension {error[2]} with size {error[3]}")
+            raise IndexOutOfRange(f"index {error[1]} is out of bounds for dimension {error[2]} with size {error[3]}")
     return 0
 
 

@@ -422,7 +422,8 @@ cdef class Tensor:
         return get_item(self, index)
 
     def __setitem__(self, index, value):
-        _hooks["setitem"](self, index, value)
+        if not write_number(self, index, value):
+            _hooks["setitem"](self, index, value)
 
     def __contains__(self, element):
         return _hooks["contains"](self, element)
@@ -817,6 +818,36 @@ cdef object get_item(Tensor t, index):
     return view_of(t, strided_layout(tuple(sizes), tuple(strides), layout.dtype), offset)
 
 
+cdef bint write_number(Tensor t, index, value) except -1:
+    """Do `t[i, j] = number` right here if autograd does not care; False leaves it to `ops`."""
+    cdef Layout layout = t.lay
+    cdef int64_t offset = t.start, n, i
+    cdef int dim = 0, code = layout.code
+    if t.needs_grad or (t.base is not None and t.base.needs_grad) or t.inference or t.memory.readonly or layout.overlapping:
+        return False
+    if code > 9 or not (type(value) is float and code >= 6 or type(value) is bool or (
+            type(value) is int and code >= 5 and -0x8000000000000000 <= value <= 0x7fffffffffffffff)):
+        return False
+    cdef tuple items = index if type(index) is tuple else (index,)
+    if len(items) != layout.ndim:
+        return False
+    for item in items:
+        if type(item) is not int:
+            return False
+        n, i = layout.shape[dim], item
+        if i < -n or i >= n:
+            return False
+        offset += (i + n if i < 0 else i) * <int64_t>layout.strides[dim]
+        dim += 1
+    cdef char *p = t.memory.ptr + offset * layout.itemsize
+    if code >= 6:
+        write_real(p, code, value)
+    else:
+        write_integer(p, code, value)
+    t.memory.version += 1
+    return True
+
+
 cdef Tensor view_of(Tensor t, Layout layout, int64_t start):
     """A view of `t`, with its node when autograd records."""
     cdef Tensor v = new_tensor(t.memory, start, layout)
@@ -826,6 +857,16 @@ cdef Tensor view_of(Tensor t, Layout layout, int64_t start):
         v.node = view_node(t, layout, start)
         v.view_version = t.memory.version
     return v
+
+
+def become_view(Tensor t, Tensor view):
+    """Give `t` the shape, strides and gradient of a view of itself (`t_`, `unsqueeze_`)."""
+    if _grad_mode:
+        check_in_place(t)
+    t.start, t.lay = view.start, view.lay
+    if view.needs_grad:
+        t.node, t.slot, t.needs_grad, t.view_version = view.node, view.slot, True, view.view_version
+    return t
 
 
 def strided_view(Tensor t, shape, strides, offset):

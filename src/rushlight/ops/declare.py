@@ -137,6 +137,7 @@ def make_op(declaration: Declaration, doc: str | None, into: int = -1) -> Op:
         positional=declaration.positional,
         into=into,
         mutates=bool(declaration.mutates),
+        gathers=-1 if declaration.tuple_position is None else declaration.tuple_position,
     )
     made.declaration = declaration
     made.__name__ = made.__qualname__ = made.name
@@ -144,6 +145,7 @@ def make_op(declaration: Declaration, doc: str | None, into: int = -1) -> Op:
     made.__module__ = "rushlight"
     made.structures = {}
     made.accepts_out = False
+    made.with_fewer = None
     return made
 
 
@@ -201,6 +203,8 @@ def slow_call(called: Op, args: list, kwargs: dict):
             return call_out(called, args, kwargs, out)
         return called(*args, **kwargs)
     count = len(args)
+    if called.with_fewer is not None and count + len(kwargs) < declaration.required:
+        return called.with_fewer(*args, **kwargs)
     renamed = {rename(name, declaration.names): value for name, value in kwargs.items()}
     if can_gather(declaration, args):
         args = gather_tail(declaration, args)
