@@ -16,9 +16,11 @@ KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
 
 
 def make_node(name: str, inputs: list[DType], output: DType, attrs: dict | None = None, exponent=None):
-    """What `emit` reads of a node; `exponent` makes the second input a constant."""
-    values = [SimpleNamespace(dtype=d, node=None) for d in inputs]
-    if exponent is not None:
+    """What `emit` reads of a node; `exponent` makes the second input a constant, or "number" a run-time number."""
+    values = [SimpleNamespace(dtype=d, node=None, weak=False) for d in inputs]
+    if exponent == "number":
+        values[1].weak = True
+    elif exponent is not None:
         source = SimpleNamespace(prim=SimpleNamespace(name="constant"), attrs={"value": exponent}, inputs=())
         values[1].node = source
     prim = SimpleNamespace(name=name)

@@ -256,6 +256,17 @@ def test_small_constant_exponents(exponent):
     np.testing.assert_allclose(got, z**exponent, rtol=1e-14)
 
 
+@pytest.mark.parametrize("exponent", [2.0, 3.0, 0.5, -0.5, -1.0, 1.0, 0.0, 2.7, -3.3])
+def test_exponents_that_come_at_run_time(exponent):
+    for dtype in (np.float32, np.float64):
+        x = np.linspace(0.1, 30, 64).astype(dtype)
+        powers = np.full(64, exponent, dtype)
+        expected = x.astype(float) ** powers.astype(float)
+        for lanes in (1, 16):
+            got = apply("pow", [x, powers], x.dtype.name, exponent="number", lanes=lanes)
+            np.testing.assert_allclose(got, expected, rtol=2e-7 if dtype == np.float32 else 4e-16)
+
+
 def test_pow_at_special_values():
     values = np.array([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, np.inf, -np.inf, np.nan, 3.0, -3.0, 1e300, -1e-300])
     for dtype in (np.float32, np.float64):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from . import math
 from .math_exponential import exp_tail, log_of_sum, reduce_exponential, scale
 from .math_expression import Expr, absolute, clamp, copy_sign, fma, square_root, two_product, two_sum, where
+from .math_trigonometric import sin_cos
 
 INFINITY = float("inf")
 MANTISSA = {"float": 23, "double": 52}
@@ -137,7 +138,7 @@ def exp(a: Complex) -> Complex:
     limit = {"float": (-170.0, 170.0), "double": (-1400.0, 1400.0)}[a.re.kind]
     whole, n, r = reduce_exponential(clamp(a.re, *limit))
     factor = exp_tail(r) + 1
-    cosine, sine = math.call("cos", a.im), math.call("sin", a.im)
+    sine, cosine = sin_cos(a.im)
     re, im = scale(factor * cosine, whole, n), scale(factor * sine, whole, n)
     im = where(a.im.eq(0), a.im, im)
     re = where(a.im.eq(0), scale(factor, whole, n), re)
@@ -158,7 +159,8 @@ def expm1(a: Complex) -> Complex:
     """Re = expm1(x) cos y - 2 sin(y/2)^2."""
     half = math.call("sin", a.im * 0.5)
     full = exp(a)
-    re = math.call("expm1", a.re) * math.call("cos", a.im) - half * half * 2
+    # cos y = 1 - 2 sin(y/2)^2
+    re = fma(math.call("expm1", a.re), 1 - half * half * 2, half * half * -2)
     return Complex(where(absolute(a.re) < 40, re, full.re - 1), full.im)
 
 
@@ -257,7 +259,7 @@ def rsqrt(a: Complex) -> Complex:
 # -- hyperbolic and trigonometric ---------------------------------------------------------------------
 @rule("sinh")
 def sinh(a: Complex) -> Complex:
-    cosine, sine = math.call("cos", a.im), math.call("sin", a.im)
+    sine, cosine = sin_cos(a.im)
     far = exponential_half(a, cosine, sine)
     large = absolute(a.re) > 20
     re = where(large, copy_sign(absolute(far.re), a.re * cosine), math.call("sinh", a.re) * cosine)
@@ -280,7 +282,7 @@ def exponential_half(a: Complex, cosine: Expr, sine: Expr) -> Complex:
 
 @rule("cosh")
 def cosh(a: Complex) -> Complex:
-    cosine, sine = math.call("cos", a.im), math.call("sin", a.im)
+    sine, cosine = sin_cos(a.im)
     far = exponential_half(a, cosine, sine)
     large = absolute(a.re) > 20
     re = where(large, far.re, math.call("cosh", a.re) * cosine)
@@ -301,7 +303,8 @@ def tanh(a: Complex) -> Complex:
     re = b * square_root(fma(s, s, 1)) * s / bottom
     near = Complex(re, t / bottom)
     decay = math.call("exp", absolute(a.re) * -2)
-    im = math.call("sin", a.im) * math.call("cos", a.im) * 4 * decay
+    sine, cosine = sin_cos(a.im)
+    im = sine * cosine * 4 * decay
     endless, wild = absolute(a.re).eq(INFINITY), ~(absolute(a.im) < INFINITY)
     im = where(endless & wild, 0, im)
     re = where(wild & ~endless, float("nan"), copy_sign(a.re.constant(1), a.re))

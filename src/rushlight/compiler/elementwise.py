@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import complex_math, math, math_integer
-from .math_expression import Expr, absolute, copy_sign, square_root, where
+from .math_expression import Expr, absolute, copy_sign, square_root, unlikely, where
 from .registers import (
     constant,
     convert,
@@ -45,7 +45,7 @@ def emit(f: Function, node, args, lanes: int):
         return choose(f, *args)
     if name == "cast":
         return convert(f, args[0], dtype, node.attrs["dtype"], lanes)
-    exponent = constant_value(node.inputs[1]) if name == "pow" else None
+    exponent = known_exponent(node.inputs[1]) if name == "pow" else None
     if dtype.is_complex:
         return complex_math.emit(f, name, args, exponent)
     operands = [tuple(Expr(f, part) for part in a) if isinstance(a, tuple) else Expr(f, a) for a in args]
@@ -55,12 +55,16 @@ def emit(f: Function, node, args, lanes: int):
     return tuple(part.v for part in result) if isinstance(result, tuple) else result.v
 
 
-def constant_value(value):
-    """The number behind a value that is a `constant`, perhaps expanded, reshaped or cast; else None."""
-    node = value.node
-    while node is not None and node.prim.name in ("expand", "reshape", "cast"):
-        node = node.inputs[0].node
-    return node.attrs["value"] if node is not None and node.prim.name == "constant" else None
+NUMBER = "a number that comes at run time"
+
+
+def known_exponent(value):
+    """The number behind a value that is a `constant`, perhaps expanded, reshaped or cast; `NUMBER`; else None."""
+    while value.node is not None and value.node.prim.name in ("expand", "reshape", "cast"):
+        value = value.node.inputs[0]
+    if value.node is None:
+        return NUMBER if value.weak else None
+    return value.node.attrs["value"] if value.node.prim.name == "constant" else None
 
 
 def maps(*names: str):
@@ -148,9 +152,24 @@ def power(dtype, a, b, exponent=None):
     """a ** b; a small exponent known while compiling needs no logarithm."""
     if dtype.kind != "f":
         return math_integer.power(a, b, dtype)
+    if exponent is NUMBER:
+        return _power_by_number(a, b)
     if exponent in SMALL_POWERS and not isinstance(exponent, bool):
         return SMALL_POWERS[exponent](a)
     return math.call("pow", a, b)
+
+
+def _power_by_number(a: Expr, b: Expr) -> Expr:
+    """a ** b for an exponent that is the same in all lanes: branches for those that people write."""
+
+    def not_square(square: Expr) -> tuple[Expr]:
+        simple, known = square, b.eq(2)
+        for number in (3, 0.5, -0.5, -1, 1):
+            simple = where(b.eq(number), SMALL_POWERS[number](a), simple)
+            known = known | b.eq(number)
+        return unlikely(~known, (simple,), lambda _: (math.call("pow", a, b),))
+
+    return unlikely(b.ne(2), (a * a,), not_square)[0]
 
 
 SMALL_POWERS = {

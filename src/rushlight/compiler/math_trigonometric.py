@@ -70,15 +70,19 @@ def _parts(x: Expr, precise: bool = False):
     return q, *kernels(high, low)
 
 
-def sin(x: Expr) -> Expr:
+def sin_cos(x: Expr) -> tuple[Expr, Expr]:
+    """Both functions from one reduction."""
     q, sine, cosine = _parts(x)
-    result = _choose(q, sine[0] + sine[1], cosine[0] + cosine[1], x.kind)
-    return where(x.eq(0), x, result)
+    sine, cosine = sine[0] + sine[1], cosine[0] + cosine[1]
+    return where(x.eq(0), x, _choose(q, sine, cosine, x.kind)), _choose(q + 1, sine, cosine, x.kind)
+
+
+def sin(x: Expr) -> Expr:
+    return sin_cos(x)[0]
 
 
 def cos(x: Expr) -> Expr:
-    q, sine, cosine = _parts(x)
-    return _choose(q + 1, sine[0] + sine[1], cosine[0] + cosine[1], x.kind)
+    return sin_cos(x)[1]
 
 
 def tan(x: Expr) -> Expr:
