@@ -162,7 +162,7 @@ def shared_with(obj, dtype):
     """A tensor over the memory of `obj`, or None if it has none to share."""
     if isinstance(obj, Tensor):
         return obj
-    if hasattr(obj, "__array_interface__") and getattr(obj, "ndim", 1) or hasattr(obj, "__dlpack__"):
+    if (hasattr(obj, "__array_interface__") and getattr(obj, "ndim", 1)) or hasattr(obj, "__dlpack__"):
         return as_array(obj, None, copy=False)
     if isinstance(obj, (bytes, bytearray, memoryview)) or hasattr(obj, "__buffer__"):
         from ..interop.buffers import frombuffer

@@ -126,8 +126,8 @@ def range(
 ):
     """start, start + step, ... up to and including end. Deprecated: use `arange`."""
     warnings.warn(
-        "range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
-        "range builtin. Instead, use arange, which produces values in [start, end).",
+        "range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use arange, which produces values in [start, end).",
         stacklevel=2,
     )
     if end is None:
@@ -143,7 +143,7 @@ def range(
 
 # -- a number of steps ------------------------------------------------------------------------------
 def halves(input, steps, start, end, wide):
-    """Evenly spaced numbers: counted from the start in the first half, from the end in the second, so that both are met."""
+    """Evenly spaced numbers, counted from the nearer end, so that both ends are met."""
     i = B.iota(input.shape, 0)
     left, right = B.cast(i, wide), B.cast(steps - 1 - i, wide)
     start, end = B.full((), start, wide), B.full((), end, wide)
