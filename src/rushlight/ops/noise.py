@@ -158,7 +158,7 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     elif input.ndim == 3:
         warnings.warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is "
-            "desired - input is interpreted as shape (N, C, L), where C is the channel dim. Use dropout1d for this instead.",
+            "desired: input is interpreted as shape (N, C, L), where C is the channel dim. Use dropout1d instead.",
             stacklevel=2,
         )
     return drop(input, p, training, inplace, feature=True)
