@@ -17,19 +17,33 @@ def channels_last(array: np.ndarray) -> np.ndarray:
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 1, -1)), -1, 1)
 
 
-def bind(name, inputs, output_shapes, attrs, *, dtypes=None, orders=None, symbolic=True, **options) -> Bound:
+def bind(
+    name,
+    inputs,
+    output_shapes,
+    attrs,
+    *,
+    dtypes=None,
+    orders=None,
+    symbolic=True,
+    fixed=(),
+    operands=None,
+    options=None,
+) -> Bound:
     """Lower primitive `name` for the given arrays.
 
     output_shapes  (shape, dtype name) of each result
     dtypes         dtype names of the inputs, where NumPy's differ (bfloat16)
     orders         for each result, its dimensions from outermost to innermost in memory (default: row-major)
-    options        passed to the template
+    symbolic       whether sizes are symbols, equal sizes the same one; numbers in `fixed` stay numbers
+    operands       how many of the inputs are operands (default: all); the others are for `options`
+    options        options(arrays) gives keyword arguments for the template
     """
     scope = Scope()
     symbols: dict = {}
 
     def size(number):
-        if not symbolic:
+        if not symbolic or number in fixed:
             return number
         return symbols.setdefault(number, scope.symbol(number))
 
@@ -37,29 +51,38 @@ def bind(name, inputs, output_shapes, attrs, *, dtypes=None, orders=None, symbol
     for i, array in enumerate(inputs):
         dtype = dtype_named(str(array.dtype) if dtypes is None else dtypes[i])
         shape = tuple(map(size, array.shape))
-        strides = tuple(s // array.itemsize for s in array.strides)
-        plain = contiguous_strides(array.shape) == strides
-        strides = contiguous_strides(shape) if plain else strides
-        graph.tensor(shape, dtype, strides)
+        graph.tensor(shape, dtype, strides := strides_of(array, shape))
         arrays.append(Array("input", i, shape, strides, dtype))
-    values, results, layouts = [], [], []
+    values, results = [], []
     for j, (shape, dtype) in enumerate(output_shapes):
         shape, dtype = tuple(map(size, shape)), dtype_named(dtype)
-        strides = contiguous_strides(shape)
-        if orders is not None:
-            inner = contiguous_strides([shape[d] for d in orders[j]])
-            strides = tuple(inner[orders[j].index(d)] for d in range(len(shape)))
+        strides = ordered_strides(shape, range(len(shape)) if orders is None else orders[j])
         values.append(Value(shape, dtype))
-        layouts.append(strides)
         results.append(Array("output", j, shape, strides, dtype))
-    graph.returns(values, layouts)
+    graph.returns(values, [result.strides for result in results])
     lowered = Lowered([])
-    TEMPLATES[name](
-        Context(lowered), SimpleNamespace(prim=SimpleNamespace(name=name), attrs=attrs), arrays, results, **options
-    )
+    keywords = options(arrays) if options else {}
+    TEMPLATES[name](Context(lowered), SimpleNamespace(attrs=attrs), arrays[:operands], results, **keywords)
     bound = Bound(lowered, graph, inputs)
-    bound.lowered, bound.guards, bound.graph = lowered, list(scope.guards), graph
+    bound.lowered, bound.guards = lowered, list(scope.guards)
     return bound
+
+
+def strides_of(array: np.ndarray, shape: tuple) -> tuple:
+    """The strides of an array in elements, as expressions of the symbols in `shape` where it is dense."""
+    strides = tuple(s // array.itemsize for s in array.strides)
+    by_stride = sorted(range(array.ndim), key=lambda d: (-strides[d], d))
+    for order in (tuple(range(array.ndim)), tuple(by_stride)):
+        if ordered_strides(array.shape, order) == strides:
+            return ordered_strides(shape, order)
+    return strides
+
+
+def ordered_strides(shape: tuple, order) -> tuple:
+    """Dense strides with the dimensions in `order` from outermost to innermost."""
+    order = list(order)
+    inner = contiguous_strides([shape[d] for d in order])
+    return tuple(inner[order.index(d)] for d in range(len(shape)))
 
 
 def call(name, inputs, output_shapes, attrs, *, pieces=3, **keywords) -> list[np.ndarray]:
@@ -67,10 +90,3 @@ def call(name, inputs, output_shapes, attrs, *, pieces=3, **keywords) -> list[np
     bound = bind(name, inputs, output_shapes, attrs, **keywords)
     bound.run(pieces)
     return bound.outputs
-
-
-def rebind(bound: Bound, inputs, sizes: dict) -> Bound:
-    """The same launches for arrays of other sizes: `sizes` maps every size at lowering to its new number."""
-    symbols = {name: sizes[number] for name, number in bound.graph.scope.hints.items()}
-    assert all(eval(guard, {}, dict(symbols)) for guard in bound.guards), "a guard does not hold for these sizes"
-    return Bound(bound.lowered, bound.graph, inputs, symbols=symbols)

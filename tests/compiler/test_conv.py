@@ -4,9 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from template_harness import call, channels_last
+from template_harness import bind, call, channels_last
 
 import rushlight.compiler.conv  # noqa: F401 - registers the templates
+from rushlight.compiler.dot import Epilogue
 
 
 def patches(x, kernel, stride, padding, dilation, output):
@@ -63,16 +64,16 @@ class Case:
 
     def forward(self):
         taps, w, _ = self.grouped()
-        return np.einsum("ngckp,gock->ngop", taps, w).reshape(self.gy.shape)
+        return np.einsum("ngckp,gock->ngop", taps, w, optimize=True).reshape(self.gy.shape)
 
     def weight_grad(self):
         taps, _, gy = self.grouped()
-        return np.einsum("ngckp,ngop->gock", taps, gy).reshape(self.w.shape)
+        return np.einsum("ngckp,ngop->gock", taps, gy, optimize=True).reshape(self.w.shape)
 
     def input_grad(self):
         """The adjoint of `patches`: the transpose of its matrix, read off by numbering the input."""
         _taps, w, gy = self.grouped()
-        spread = np.einsum("gock,ngop->ngckp", w, gy)
+        spread = np.einsum("gock,ngop->ngckp", w, gy, optimize=True)
         numbers = np.arange(1, self.x.size + 1).reshape(self.x.shape)
         options = [self.attrs[k] for k in ("stride", "padding", "dilation")]
         places = patches(numbers, self.w.shape[2:], *options, self.output).ravel()
@@ -140,6 +141,62 @@ def test_geometries(name):
     check(Case(**GEOMETRIES[name]))
 
 
+BLOCKS = {
+    "channels and pixels beyond a block": {"x": (3, 75, 13, 15), "w": (37, 75, 3, 3), "padding": 1},
+    "strided, blocks": {"x": (2, 70, 25, 22), "w": (35, 70, 3, 3), "stride": 2, "padding": 1},
+    "many output channels": {"x": (1, 20, 5, 6), "w": (533, 20, 3, 3), "padding": 1},
+    "many input channels": {"x": (1, 533, 5, 6), "w": (20, 533, 3, 3), "padding": 1},
+    "groups, blocks": {"x": (2, 80, 12, 11), "w": (70, 40, 3, 3), "padding": 1, "groups": 2},
+    "large kernel": {"x": (2, 3, 30, 40), "w": (17, 3, 7, 7), "stride": 2, "padding": 3},
+    "kernel larger than a block": {"x": (2, 2, 40, 20), "w": (5, 2, 32, 10)},
+    "tiny images": {"x": (70, 16, 4, 4), "w": (24, 16, 3, 3), "padding": 1},
+    "depthwise, vectors": {"x": (2, 83, 21, 30), "w": (83, 1, 3, 3), "padding": 1, "groups": 83},
+    "depthwise 7 wide": {"x": (2, 40, 7, 7), "w": (40, 1, 5, 5), "padding": 2, "groups": 40},
+    "depthwise stride 2": {"x": (2, 33, 30, 17), "w": (33, 1, 3, 3), "stride": 2, "padding": 1, "groups": 33},
+    "depthwise stride 3": {"x": (1, 20, 19, 20), "w": (20, 1, 2, 4), "stride": 3, "padding": 1, "groups": 20},
+    "depthwise dilated": {"x": (1, 20, 19, 20), "w": (20, 1, 3, 3), "dilation": (2, 3), "padding": 4, "groups": 20},
+    "depthwise, much padding": {"x": (1, 20, 3, 2), "w": (20, 1, 2, 2), "padding": 5, "groups": 20},
+    "depthwise 1x9": {"x": (1, 20, 4, 20), "w": (20, 1, 1, 9), "padding": (0, 4), "groups": 20},
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("layout, order", [(lambda a: a, None), (channels_last, (0, 2, 3, 1))], ids=["rows", "last"])
+def test_blocks(name, layout, order):
+    check(Case(**BLOCKS[name]), layout, order, pieces=5)
+
+
+@pytest.mark.parametrize("name", ["plain 3x3", "1x1", "depthwise"])
+def test_mixed_layouts(name):
+    """The result has another layout than the operands."""
+    check(Case(**GEOMETRIES[name]), channels_last)
+    check(Case(**GEOMETRIES[name]), order=(0, 2, 3, 1))
+
+
+@pytest.mark.parametrize("name", ["channels and pixels beyond a block", "depthwise, vectors", "large kernel"])
+@pytest.mark.parametrize("layout, order", [(lambda a: a, None), (channels_last, (0, 2, 3, 1))], ids=["rows", "last"])
+def test_epilogue(name, layout, order):
+    case = Case(**BLOCKS[name])
+    bias = np.random.default_rng(1).standard_normal(2 * len(case.w)).astype("float32")[::2]
+    expected = np.maximum(case.forward() + bias[:, None, None], 0)
+    inputs, shapes = [layout(case.x), layout(case.w), bias], [(expected.shape, "float32")]
+
+    def epilogue(arrays):
+        return {"epilogue": Epilogue(arrays[2], relu=True)}
+
+    orders = None if order is None else [order]
+    (actual,) = call("conv", inputs, shapes, case.attrs, orders=orders, operands=2, options=epilogue)
+    close(actual, expected, "float32")
+
+
+def test_not_a_number_passes_relu():
+    x, w = np.full((1, 1, 2, 2), np.nan, "float32"), np.ones((1, 1, 1, 1), "float32")
+    attrs = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1}
+    options = lambda arrays: {"epilogue": Epilogue(relu=True)}  # noqa: E731
+    (actual,) = call("conv", [x, w], [(x.shape, "float32")], attrs, options=options)
+    assert np.isnan(actual).all()
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int64", "uint8", "complex64", "complex128"])
 def test_dtypes(dtype):
     check(Case((2, 4, 6, 5), (6, 2, 3, 3), stride=(1, 2), padding=1, groups=2, dtype=dtype))
@@ -173,8 +230,48 @@ def test_no_input_channels():
     check(Case((2, 0, 5, 5), (3, 0, 3, 3), padding=1))
 
 
-def test_pieces_do_not_matter():
-    case = Case((3, 8, 10, 10), (12, 8, 3, 3), padding=1)
-    for name, operands, attrs, expected in case.primitives():
-        one, many = (call(name, operands, [(expected.shape, "float32")], attrs, pieces=pieces)[0] for pieces in (1, 7))
-        np.testing.assert_array_equal(one, many, err_msg=name)
+@pytest.mark.parametrize("layout", [lambda a: a, channels_last], ids=["rows", "last"])
+@pytest.mark.parametrize("name", ["channels and pixels beyond a block", "depthwise stride 2"])
+def test_pieces_do_not_matter(name, layout):
+    for primitive, operands, attrs, expected in Case(**BLOCKS[name]).primitives():
+        operands = [layout(a) for a in operands]
+        shapes = [(expected.shape, "float32")]
+        one, many = (call(primitive, operands, shapes, attrs, pieces=pieces)[0] for pieces in (1, 7))
+        np.testing.assert_array_equal(one, many, err_msg=primitive)
+
+
+@pytest.mark.parametrize("groups", [1, 6])
+def test_other_batches_share_kernels(groups):
+    """A batch of another size meets the guards of the first, and compiles nothing."""
+    kernels = []
+    for batch in (2, 5):
+        case = Case((batch, 6, 9, 11), (6, 6 // groups, 3, 3), padding=1, groups=groups)
+        found = []
+        for name, operands, attrs, expected in case.primitives():
+            bound = bind(name, operands, [(expected.shape, "float32")], attrs, fixed=(3, 6))
+            assert not any("==" in guard for guard in bound.guards), (name, bound.guards)
+            found += [launch.kernel for launch in bound.lowered.launches]
+        kernels.append(found)
+    assert kernels[0] == kernels[1]
+
+
+@pytest.mark.parametrize("layout", ["contiguous_format", "channels_last"])
+def test_against_torch(layout):
+    torch = pytest.importorskip("torch")
+    memory = {"memory_format": getattr(torch, layout)}
+    x = torch.randn(3, 20, 17, 18).contiguous(**memory).requires_grad_()
+    w = torch.randn(30, 10, 3, 3).contiguous(**memory).requires_grad_()
+    y = torch.nn.functional.conv2d(x, w, None, 2, 1, 1, 2)
+    gy = torch.randn_like(y)
+    y.backward(gy)
+    attrs = {"stride": (2, 2), "padding": (1, 1), "dilation": (1, 1), "groups": 2}
+    x_, w_, gy_ = (a.detach().numpy() for a in (x, w, gy))
+    cases = (
+        ("conv", (x_, w_), y.detach()),
+        ("conv_input_grad", (gy_, w_), x.grad),
+        ("conv_weight_grad", (gy_, x_), w.grad),
+    )
+    for name, operands, expected in cases:
+        extra = {} if name == "conv" else {"shape": tuple(expected.shape)}
+        (actual,) = call(name, operands, [(tuple(expected.shape), "float32")], {**attrs, **extra})
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4, err_msg=name)

@@ -9,6 +9,7 @@ from .conv_columns import launch_columns
 from .conv_depthwise import Filters, launch_depthwise
 from .conv_direct import direct_conv, direct_input_grad, direct_weight_grad
 from .conv_grad_columns import launch_grad_columns
+from .conv_grad_depthwise import launch_grad_depthwise
 from .conv_grad_rows import launch_grad_rows
 from .conv_repack import as_matrix, repack
 from .conv_rows import launch_rows
@@ -73,12 +74,15 @@ def lower_conv_weight_grad(context, node, operands, results) -> None:
     if gy.dtype.kind != "f" or gy.dtype.itemsize == 2:
         direct_weight_grad(context, shape)
         return
-    by_rows = channels_contiguous(shape.x)
+    depthwise = is_depthwise(shape, shape.x, shape.y)
+    by_rows = channels_contiguous(shape.x) and not depthwise
     order = (0, 2, 3, 4, 1) if by_rows else (0, 1, 2, 3, 4)
     result = permuted(shape.w, order)
     target = result if is_contiguous(result) else context.temp(result.shape, gy.dtype)
     matrix, window = as_matrix(target, 1), forward_window(shape)
-    if by_rows:
+    if depthwise:
+        launch_grad_depthwise(context, Filters(window), shape.y, matrix)
+    elif by_rows:
         launch_grad_rows(context, window, pixel_matrix(context, shape.y), matrix, shape.groups)
     else:
         gradient = shape.y if is_one(shape.y.strides[4]) else contiguous(context, shape.y)
