@@ -9,12 +9,13 @@ from ..ir.dtypes import DType, float32, float64, uint8
 from ..ir.sizes import Sym, hint, product
 from .affine import Dim
 from .codegen_fold import Accumulator, accumulator, fold_of
+from .codegen_tile import Transposer
 from .codegen_values import Values, i64, slot_bytes
 from .cost import EXPENSIVE
 from .expressions import Access, Expr, reduction_of
 from .kernel import Kernel
 from .launch import Launch
-from .nest import Nest, Pass
+from .nest import TILE, Nest, Pass
 from .target import host
 from .templates import Array
 from .text import Module, V, vector
@@ -52,7 +53,11 @@ class KernelWriter:
         self.accesses = [a for p in nest.passes for _, a in p.stores] + [a for _, a in nest.results]
         self.plan = self.blocks()
         self.scratch_size = 0
+        self.scratch_at: dict[Expr, object] = {}
         self.place_slots()
+        for expr in nest.staged:
+            self.scratch_at[expr] = self.scratch_size
+            self.scratch_size = self.scratch_size + TILE * TILE * expr.dtype.itemsize
         self.split()
 
     # -- decisions ----------------------------------------------------------------------------
@@ -80,22 +85,28 @@ class KernelWriter:
     def split(self) -> None:
         """Choose the parallel loops: `flat` of the outer loops, and blocks of the vector loop if those are few."""
         nest = self.nest
-        others = nest.outer[:-1] if nest.vertical else nest.outer
+        others = nest.outer[:-1] if nest.vertical or nest.tile else nest.outer
+        self.blocked = nest.tile or nest.vector
         blockable = nest.is_map or nest.vertical
         flat, count = 0, 1
         while flat < len(others) and hint(count) < MANY:
             count = count * others[flat].size
             flat += 1
         self.others, self.block = others, None
-        if blockable and nest.vector is not None and flat == len(others) and hint(count) < MANY:
+        if nest.tile or (blockable and nest.vector is not None and flat == len(others) and hint(count) < MANY):
             self.block = self.block_size()
         self.flat = flat
         if self.block is not None:
-            count = count * ((nest.vector.size + (self.block - 1)) // self.block)
+            count = count * self.block_count()
         self.range = count
 
+    def block_count(self):
+        return (self.blocked.size + (self.block - 1)) // self.block
+
     def block_size(self):
-        """Elements of the vector loop in one parallel unit."""
+        """Iterations of the blocked loop in one parallel unit."""
+        if self.nest.tile:
+            return TILE
         if not self.nest.vertical:
             return BLOCK
         width = self.plan[0].lanes * self.plan[0].copies
@@ -107,7 +118,7 @@ class KernelWriter:
         nest = self.nest
         per_unit = product(d.size for d in self.others[self.flat :]) * product(d.size for d in nest.inner)
         if self.block is not None:
-            per_unit = self.block if nest.is_map else self.block * product(d.size for d in nest.inner)
+            per_unit = self.block if nest.is_map and not nest.tile else self.block * product(d.size for d in nest.inner)
         elif nest.vertical:
             per_unit = per_unit * nest.vector.size
         work = max([e.cost for e in self.everything], default=0)
@@ -147,15 +158,15 @@ class KernelWriter:
         f, nest, values = self.f, self.nest, self.values
         values.hoist(self.everything, self.accesses)
         if self.block is not None and not self.others:
-            size, block = values.size(nest.vector), values.param(self.block)
+            size, block = values.size(self.blocked), values.param(self.block)
             low = f.mul(f.begin, block)
             self.rows(low, f.minimum(f.mul(f.end, block), size))
             return
         with f.loop(f.begin, f.end) as unit, values.scope():
-            low, high = i64(0), values.size(nest.vector) if nest.vector is not None else i64(1)
+            low, high = i64(0), values.size(self.blocked) if self.blocked is not None else i64(1)
             if self.block is not None:
                 block = values.param(self.block)
-                blocks = values.param((nest.vector.size + (self.block - 1)) // self.block)
+                blocks = values.param(self.block_count())
                 low = f.mul(f.binary("urem", unit, blocks), block)
                 high = f.minimum(f.add(low, block), high)
                 unit = f.binary("udiv", unit, blocks)
@@ -196,13 +207,37 @@ class KernelWriter:
             yield
 
     def rows(self, low: V, high: V) -> None:
-        """Everything inside of the outer loops; `low` and `high` bound the vector loop."""
+        """Everything inside of the outer loops; `low` and `high` bound the blocked loop."""
+        if self.nest.tile:
+            self.tiles(low, high)
+            return
         if not self.nest.vertical:
             self.passes(None, low, high)
             return
         for block, index, mask in self.vector_loop(self.plan, low, high):
             with self.at_vectors(block, index, mask), self.values.inside(self.nest.vector, index):
                 self.passes(block, low, high)
+
+    # -- tiles ----------------------------------------------------------------------------------
+    def tiles(self, low: V, high: V) -> None:
+        """A map over tiles: operands that lie across are turned over first."""
+        f, values, nest = self.f, self.values, self.nest
+        width = values.size(nest.vector)
+        with f.loop(low, high, TILE) as row, f.loop(0, width, TILE) as column, values.scope():
+            below, right = f.minimum(f.add(row, i64(TILE)), high), f.minimum(f.add(column, i64(TILE)), width)
+            for expr, source in nest.staged.items():
+                if expr in self.everything:
+                    self.stage(expr, source, (row, column), (below, right))
+            with f.loop(row, below) as index, self.nested([(nest.tile, index)]):
+                self.passes(None, column, right)
+
+    def stage(self, expr: Expr, source: Access, low: tuple[V, V], high: tuple[V, V]) -> None:
+        """Turn one operand's tile over, into scratch memory, and have it read there."""
+        f, values = self.f, self.values
+        begin = f.offset(values.scratch(), values.param(self.scratch_at[expr]))
+        Transposer(values, source, low, high, begin).write()
+        back = f.sub(i64(0), f.add(f.mul(low[0], i64(TILE)), low[1]))
+        values.define_tile(expr.data, values.element(begin, expr.dtype, back))
 
     # -- vectors --------------------------------------------------------------------------------
     def vector_loop(self, plan: list[Block], low: V, high: V):

@@ -75,6 +75,8 @@ class Values:
 
     def buffer(self, access: Access) -> V:
         """Where an access begins."""
+        if access.array.role == "tile":
+            return self.known(("tile", access))
         if access.array.role == "scratch":
             return self.f.offset(self.scratch(), self.param(access.offset))
         source = access.source()
@@ -185,6 +187,10 @@ class Values:
         if expr in self.kept:
             return self.read_slot(expr)
         return getattr(self, "make_" + expr.kind)(expr)
+
+    def define_tile(self, access: Access, begin: V) -> None:
+        """Say where the tile of a load begins, counted back to index 0 of its loops."""
+        self.scopes[-1]["tile", access] = begin
 
     def make_load(self, expr: Expr):
         lanes = self.lanes if self.is_vector(expr) else 1

@@ -25,18 +25,14 @@ def show_launch(launch) -> None:
 
 
 def assembly(text: str) -> str:
-    """The machine code of a module, as the compiler's own passes leave it."""
+    """The machine code of a module as text."""
     import llvmlite.binding as llvm
 
-    from . import cache
+    from .machine_code import optimize, target_machine
 
-    return llvm_optimised(llvm, cache, text)
-
-
-def llvm_optimised(llvm, cache, text: str) -> str:
-    machine = cache._machine()
+    machine = target_machine()
     module = llvm.parse_assembly(text)
-    cache.optimise(module, machine)
+    optimize(module, machine)
     return machine.emit_assembly(module)
 
 

@@ -10,7 +10,12 @@ from .cost import EXPENSIVE
 from .elementwise import register_type
 from .expressions import Access, Body, Expr
 from .target import host
+from .templates import Array
 from .text import scalar_bytes
+
+
+TILE = 64  # rows and columns of a tile: one of float32 takes half of a small first-level cache
+SHORT_TILE = 8  # iterations below which a loop is not worth tiles
 
 
 @dataclass(slots=True)
@@ -43,6 +48,8 @@ class Nest:
         self.order()
         self.vertical = self.choose_vector()
         self.collapse()
+        self.staged: dict[Expr, Access] = {}
+        self.tile = self.choose_tile()
         self.body.find_dims(set(self.inner), self.reduced_along())
         self.lanes = self.vector_lanes()
         self.body.find_costs(set(self.inner), self.vector, self.lanes)
@@ -103,6 +110,29 @@ class Nest:
             if score and (best is None or score > best[1]):
                 best = dim, score
         return best
+
+    def choose_tile(self) -> Dim | None:
+        """The loop along which operands of a map are contiguous that lie across its vectors; they get tiles.
+
+        It becomes the last outer loop, and such loads read their tile instead.
+        """
+        if not self.is_map or self.vector is None or hint(self.vector.size) < SHORT_TILE:
+            return None
+        loads = [e for e in self.body.exprs if e.kind == "load" and self.may_stage(e.data)]
+        counts = {d: [e for e in loads if e.data.is_unit(d)] for d in self.outer if hint(d.size) >= SHORT_TILE}
+        tile = max(counts, key=lambda d: len(counts[d]), default=None)
+        if tile is None or not counts[tile]:
+            return None
+        self.outer.remove(tile)
+        self.outer.append(tile)
+        for expr in counts[tile]:
+            self.staged[expr] = expr.data
+            expr.data = Access(Array("tile", 0, (), (), expr.dtype), {tile: TILE, self.vector: 1})
+        return tile
+
+    def may_stage(self, access: Access) -> bool:
+        across = self.vector in access.strides and not access.is_unit(self.vector)
+        return across and access.array.dtype.itemsize <= 8
 
     # -- collapse -----------------------------------------------------------------------------
     def collapse(self) -> None:
