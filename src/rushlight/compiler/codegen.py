@@ -23,6 +23,7 @@ from .text import Module, V, vector
 MANY = 64  # iterations of the parallel loops that are enough for any number of threads
 BLOCK = 4096  # elements: the unit in which a single long loop is divided among threads
 GRAIN = 16384  # elements of cheap work that are worth a thread
+SHORT_BODY = 20  # expressions up to which a loop may be written twice
 CHAIN = 16  # float32 additions to one partial sum before it is moved to float64: no worse than pairwise
 
 
@@ -52,6 +53,7 @@ class KernelWriter:
         self.everything = list(dict.fromkeys([*(e for n in self.needed for e in n), *self.final]))
         self.accesses = [a for p in nest.passes for _, a in p.stores] + [a for _, a in nest.results]
         self.plan = self.blocks()
+        self.stream_condition: V | None = None
         self.scratch_size = 0
         self.scratch_at: dict[Expr, object] = {}
         self.place_slots()
@@ -143,10 +145,25 @@ class KernelWriter:
                 size = (count + nest.lanes) * slot_bytes(expr.dtype)
                 self.scratch_size = self.scratch_size + (size + 63) // 64 * 64
 
+    def streams(self, current: Pass, needed: list[Expr]) -> V | None:
+        """At run time: whether a pass's stores should bypass the caches, being large and not read soon; None if never."""
+        nest = self.nest
+        stores = [a for _, a in current.stores if a.is_unit(nest.vector)]
+        fresh = all(a.array.role == "output" and not nest.overwrites_input(a) for a in stores)
+        if not stores or not fresh or len(needed) > SHORT_BODY or nest.cluster.followers():
+            return None
+        if not host().triple.startswith("x86_64"):
+            return None
+        if self.stream_condition is None:
+            self.stream_condition = self.values.large_and_aligned(stores)
+        return self.stream_condition
+
     # -- the kernel -----------------------------------------------------------------------------
     def launch(self) -> Launch:
         self.write()
         self.values.finish()
+        if self.stream_condition is not None:
+            self.f.call("llvm.x86.sse.sfence", "void")
         text = str(self.module)
         if "!nontemporal" in text:
             text += "!0 = !{i32 1}\n"
@@ -391,26 +408,38 @@ class PassWriter:
 
     def across(self, dim: Dim, low: V, high: V) -> None:
         """The last inner loop, cut into vectors."""
-        f = self.f
-        self.splat_invariants(self.plan[0])
-        main = self.plan[0]
-        step = main.lanes * main.copies
-        if self.cascade and main.lanes > 1:
-            whole = f.add(low, f.binary("and", f.sub(high, low), i64(-step)))
-            length = i64(step * CHAIN)
-            with f.loop(low, whole, length) as start:
-                end = f.minimum(f.add(start, length), whole)
-                with f.loop(start, end, step) as index:
-                    self.vector_body(main, dim, index, None)
-                self.flush(f.binary("udiv", f.sub(end, start), i64(step)))
-            low = whole
-            rest = self.plan[1:]
+        f, main = self.f, self.plan[0]
+        self.splat_invariants(main)
+        whole = f.add(low, f.binary("and", f.sub(high, low), i64(-main.lanes * main.copies)))
+        streams = self.kernel.streams(self.current, self.needed)
+        if streams is None:
+            self.main_loop(dim, low, whole)
         else:
-            rest = self.plan
-        for block, index, mask in self.kernel.vector_loop(rest, low, high):
+            with f.branch(streams) as other:
+                self.values.streaming = True
+                self.main_loop(dim, low, whole)
+                self.values.streaming = False
+                other()
+                self.main_loop(dim, low, whole)
+        for block, index, mask in self.kernel.vector_loop(self.plan[1:], whole, high):
             self.vector_body(block, dim, index, mask)
         if self.counter is not None:
             self.flush(i64(1))
+
+    def main_loop(self, dim: Dim, low: V, whole: V) -> None:
+        """The unrolled vectors; sums are moved to float64 after every few."""
+        f, main = self.f, self.plan[0]
+        step = main.lanes * main.copies
+        if not self.cascade or main.lanes == 1:
+            with f.loop(low, whole, step) as index:
+                self.vector_body(main, dim, index, None)
+            return
+        length = i64(step * CHAIN)
+        with f.loop(low, whole, length) as start:
+            end = f.minimum(f.add(start, length), whole)
+            with f.loop(start, end, step) as index:
+                self.vector_body(main, dim, index, None)
+            self.flush(f.binary("udiv", f.sub(end, start), i64(step)))
 
     def vector_body(self, block: Block, dim: Dim, index: V, mask: V | None) -> None:
         with self.kernel.at_vectors(block, index, mask), self.values.inside(dim, index):

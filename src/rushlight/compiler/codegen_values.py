@@ -9,13 +9,16 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from ..ir.dtypes import DType
-from ..ir.sizes import Sym
+from ..ir.sizes import Sym, product
 from . import elementwise
 from .affine import Dim
 from .expressions import Access, Expr
 from .launch import Scalar
 from .nest import Nest
 from .text import Function, V, element, scalar_bytes, vector
+
+
+STREAMED = 8 << 20  # bytes from which on results bypass the caches
 
 
 def i64(number: int) -> V:
@@ -335,9 +338,28 @@ class Values:
         if self.mask is not None:
             f.masked_store(raw, place, self.doubled(dtype))
         elif self.streaming:
-            f.line(f"store {raw}, {place}, align {self.nest.lanes * dtype.itemsize}, !nontemporal !0")
+            f.line(f"store {raw}, {place}, align {min(64, self.nest.lanes * dtype.itemsize)}, !nontemporal !0")
         else:
             f.store(raw, place)
+
+    def large_and_aligned(self, accesses: list[Access]) -> V:
+        """Whether the memory of some stores is too large for caches, and all their rows begin at cache lines."""
+        bits, bytes = i64(0), 0
+        for access in accesses:
+            itemsize = access.array.dtype.itemsize
+            bits = self.at_entry_binary("or", bits, self.at_entry(f"ptrtoint {self.buffer(access)} to i64", "i64"))
+            for dim, stride in access.strides.items():
+                if dim is not self.nest.vector:
+                    steps = self.at_entry_binary("mul", self.stride(access, dim), i64(itemsize))
+                    bits = self.at_entry_binary("or", bits, steps)
+            bytes = bytes + itemsize * product(d.size for d in access.strides)
+        low = self.at_entry_binary("and", bits, i64(63))
+        aligned = self.at_entry(f"icmp eq {low}, 0", "i1")
+        large = self.at_entry(f"icmp uge {self.param(bytes)}, {STREAMED}", "i1")
+        return self.at_entry_binary("and", aligned, large)
+
+    def at_entry_binary(self, opcode: str, a: V, b: V) -> V:
+        return self.at_entry(f"{opcode} {a}, {b.text}", a.type)
 
     # -- values kept for later passes -----------------------------------------------------------
     def slot_place(self, access: Access, type: str) -> V:
