@@ -79,6 +79,11 @@ def test_complex_division_and_modulus_do_not_overflow():
         np.testing.assert_allclose(apply("log", [big], "complex128", lanes=8), np.log(big), rtol=1e-15)
 
 
+def test_atanh_beside_its_poles():
+    z = np.array([1 + 1e-200j, -1 + 1e-30j, 1 - 1e-10j, 1 + 1e-320j] * 2)
+    np.testing.assert_allclose(apply("atanh", [z], "complex128", lanes=8), np.arctanh(z), rtol=1e-15)
+
+
 def test_complex_logarithm_keeps_its_digits_near_the_unit_circle():
     angle = np.linspace(0.1, 3, 64)
     z = np.cos(angle) + 1j * np.sin(angle)

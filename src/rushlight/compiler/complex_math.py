@@ -383,6 +383,8 @@ def atanh(a: Complex) -> Complex:
     gap = 1 - near_x
     square = near_y * near_y
     re = math.call("log1p", near_x * 4 / fma(gap, gap, square)) * 0.25
+    # beside 1 the square of y would be lost: there it is log(2 / y) / 2
+    re = where(gap.eq(0) & (near_y < 1e-15), (LN2 - math.call("log", near_y)) * 0.5, re)
     im = math.call("atan2", near_y * 2, fma(gap, 1 + near_x, -square)) * 0.5
     # beyond: 1 / a for the real part and a right angle for the imaginary one
     re = where(far, absolute(divide(Complex(a.re.constant(1), a.re.constant(0)), a).re), re)

@@ -157,9 +157,11 @@ class Structure:
             finished = finish(called, results, arguments, flat, tracer, out_layouts)
         lowered = None
         if finished.computed:
+            from ..compiler.kernel import compile_all
             from ..compiler.lower import lower
 
             lowered = lower(tracer.graph.returns(finished.computed, finished.strides, finished.aliases))
+            compile_all([launch.kernel for launch in lowered.launches])
         self.source, self.recipe = write_recipe(tracer, finished, lowered)
 
     def plan(self, values: list, key: tuple, out_layouts: tuple) -> Plan | None:
