@@ -59,8 +59,8 @@ def samples(dtype, count: int, seed: int = 0) -> np.ndarray:
 def reference(name: str, arrays) -> np.ndarray:
     """The exact result in a wider type: float64 for float32, long double (or mpmath) for float64."""
     single = arrays[0].dtype == np.float32
-    wide = [a.astype(np.float64 if single else np.longdouble) for a in arrays]
     with np.errstate(all="ignore"):
+        wide = [a.astype(np.float64 if single else np.longdouble) for a in arrays]
         if name in UNKNOWN_TO_NUMPY:
             return _by_elements(name, arrays[0])
         if name in BINARY:
@@ -151,7 +151,7 @@ def operands(name: str, dtype, count: int) -> list[np.ndarray]:
         # exponents that bring the result into range, for half of the points
         with np.errstate(all="ignore"):
             fitted = random.uniform(-1, 1, len(first)) * np.log(np.finfo(dtype).max) / np.abs(np.log(np.abs(first)))
-        second = np.where(random.random(len(first)) < 0.6, np.nan_to_num(fitted, nan=2.0), second).astype(dtype)
+            second = np.where(random.random(len(first)) < 0.6, np.nan_to_num(fitted, nan=2.0), second).astype(dtype)
         return [np.where(random.random(len(first)) < 0.7, np.abs(first), first), second]
     return [first, random.permutation(second)]
 
