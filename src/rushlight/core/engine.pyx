@@ -14,6 +14,7 @@ from libc.string cimport memcpy, memset
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(object)
     int PyObject_GenericSetAttr(object, object, object) except -1
+    object PyComplex_FromDoubles(double, double)
 
 include "storage.pxi"
 include "layout.pxi"

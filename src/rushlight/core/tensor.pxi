@@ -437,6 +437,11 @@ cdef class Tensor:
     def __dir__(self):
         return sorted(set(object.__dir__(self)) | set(self.extra or ()))
 
+    @property
+    def _attributes(self):
+        """What users set on the tensor."""
+        return dict(self.extra or ())
+
     def __getattr__(self, name):
         if self.extra is not None and name in self.extra:
             return self.extra[name]
@@ -613,7 +618,10 @@ cdef object call_two(Op op, left, right):
     if not (isinstance(left, Tensor) and isinstance(right, Tensor)):
         other = right if isinstance(left, Tensor) else left
         if not isinstance(other, (Tensor, int, float, complex)) and not is_number(other):
-            return NotImplemented
+            if not hasattr(other, "__array_interface__"):
+                return NotImplemented
+            other = _hooks["from_array"](other)
+            left, right = (left, other) if isinstance(left, Tensor) else (other, right)
     args[0] = <PyObject *>left
     args[1] = <PyObject *>right
     return call_op(op, args, 2, None)
@@ -667,9 +675,9 @@ cdef object read_element(const char *p, int code):
     if code <= 5:
         return read_integer(p, code)
     if code == COMPLEX64:
-        return complex(read_real(p, code), read_real(p + 4, code))
+        return PyComplex_FromDoubles(read_real(p, code), read_real(p + 4, code))
     if code == COMPLEX128:
-        return complex(read_real(p, code), read_real(p + 8, code))
+        return PyComplex_FromDoubles(read_real(p, code), read_real(p + 8, code))
     return read_real(p, code)
 
 
@@ -685,16 +693,23 @@ def write_elements(Tensor t, values):
     """Write a flat sequence of Python numbers into a contiguous tensor."""
     cdef char *p = t.memory.ptr + t.start * t.lay.itemsize
     cdef int code = t.lay.code, size = t.lay.itemsize
-    cdef int64_t integer
+    cdef int64_t integer, most = 0
     cdef double complex z
     if t.memory.readonly:
         raise RuntimeError("this tensor's memory is read-only")
+    if code < 5:
+        most = ((<int64_t>1) << (8 * size - (code != 1))) - 1
     for value in values:
         if code <= 5:
             if code == 0:
                 integer = bool(value)
             else:
+                if type(value) is float and value - value != 0:
+                    raise RuntimeError(f"value cannot be converted to type {t.lay.dtype.name} without overflow")
                 integer = int(value)
+                # negative numbers may wrap around in uint8
+                if code < 5 and (integer > most or integer < -most - (code != 1)):
+                    raise RuntimeError(f"value cannot be converted to type {t.lay.dtype.name} without overflow")
             write_integer(p, code, integer)
         elif code < COMPLEX64:
             write_real(p, code, float(value))
@@ -936,7 +951,7 @@ cdef _flatten(data, list shape, int depth, list flat):
             elif hasattr(data, "__float__"):
                 data = float(data)
             elif isinstance(data, (list, tuple)):
-                raise ValueError(f"expected sequence of numbers at dim {depth}, got a {type(data).__name__}")
+                raise TypeError(f"expected a number at dim {depth}, got a {type(data).__name__}")
             else:
                 raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
         flat.append(data)

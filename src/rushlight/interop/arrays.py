@@ -31,15 +31,16 @@ def from_array(array) -> Tensor:
     dtype = _KINDS.get(described["typestr"])
     if dtype is None:
         raise TypeError(
-            f"can't convert an array of type {described['typestr']}; the supported types are: {', '.join(d.name for d in _NAMES)}"
+            f"can't convert an array of type {described['typestr']}; the supported types are: "
+            f"{', '.join(d.name for d in _NAMES)}"
         )
     shape, strides = described["shape"], described.get("strides")
     address, readonly = described["data"]
     if strides is not None:
         if any(s < 0 for s in strides):
             raise ValueError(
-                "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
-                "supported. (You can probably work around this by making a copy of your array with array.copy().)"
+                "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+                "currently supported. (You can probably work around this by making a copy of your array with array.copy().)"
             )
         if any(s % dtype.itemsize for s in strides):
             raise ValueError(
@@ -93,5 +94,15 @@ def to_array(input, dtype=None, copy=None):
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
+def from_result(input, array, context=None, return_scalar=False):
+    """What NumPy's functions of tensors return: a tensor."""
+    import numpy as np
+
+    return from_array(np.asarray(array))
+
+
+engine.bind("from_array", from_array)
 add_method("numpy", numpy)
 add_method("__array__", to_array)
+add_method("__array_wrap__", from_result)
+engine.attach_method("__array_priority__", 1000)  # arrays leave operators to tensors

@@ -8,7 +8,7 @@ from . import indexing, masking, scattering, embeddings, joining, arranging, dia
 from . import from_data, tensor_types, ranges, windows, random, noise
 from . import operators, printing
 # fmt: on
-from ..interop import arrays
+from ..interop import arrays, buffers, dlpack, pickling, storage
 from .declare import FUNCTIONS, METHODS, OPS, composite, op
 
 

@@ -7,6 +7,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
 from .declare import FUNCTIONS, Number, add_method, composite, op
+from .dtypes import dtype_argument
 from .memory_format import channels_last_strides, contiguous_format, preserve_format
 
 
@@ -93,27 +94,38 @@ def cast_for_gradient(gradient, dtype):
 
 @composite(method=True)
 def to(input, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=preserve_format):
-    """The tensor in another dtype or on another device: `to(dtype)`, `to(device)`, `to(other)`, or by keyword.
+    """The tensor in another dtype or on another device: `to(dtype)`, `to(device, dtype)`, `to(other)`, or by keyword.
 
-    Returns the tensor itself if nothing changes and `copy` is False.
+    All forms take `non_blocking` and `copy` after that. The result is the tensor itself if nothing changes, unless `copy`.
     """
-    for value in args[:2]:
-        if isinstance(value, dtypes.DType):
-            dtype = value
-        elif isinstance(value, Tensor):
-            dtype, device = value.dtype, value.device
-        elif isinstance(value, (str, engine.Device)):
-            device = engine.Device(value)
-        elif isinstance(value, bool):
-            non_blocking = value
-        elif value is not None:
-            raise TypeError(f"to(): expected a dtype, device or tensor, got {type(value).__name__}")
+    if args:
+        device, dtype, copy = destination(args, device, dtype, copy)
+    elif dtype is not None and type(dtype) is not dtypes.DType:
+        dtype = dtype_argument(dtype)
     if device is not None:
         engine.Device(device)
     result = input if dtype is None else converted(input, dtype)
-    if memory_format is not preserve_format:
+    if memory_format is not preserve_format and memory_format is not None:
         return clone(result, memory_format=memory_format) if copy else contiguous(result, memory_format)
     return clone(result) if copy and result is input else result
+
+
+def destination(args: tuple, device, dtype, copy) -> tuple:
+    """(device, dtype, copy) that the arguments of `to` ask for."""
+    first, rest = args[0], args[1:]
+    if isinstance(first, Tensor):
+        dtype = first.dtype
+    elif first is None or isinstance(first, (str, engine.Device)):
+        device = first if first is not None else device
+        if rest and not isinstance(rest[0], bool):
+            dtype, rest = rest[0], rest[1:]
+    elif isinstance(first, (dtypes.DType, type)):
+        dtype = first
+    else:
+        raise TypeError(f"to(): expected a dtype, device or tensor, got {type(first).__name__}")
+    if len(rest) > 2 or any(not isinstance(flag, bool) for flag in rest):
+        raise TypeError("to(): expected non_blocking and copy, two bools, after what to convert to")
+    return device, dtype if dtype is None else dtype_argument(dtype), rest[1] if len(rest) == 2 else copy
 
 
 @composite(method=True)

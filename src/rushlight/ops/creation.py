@@ -11,6 +11,7 @@ from .copying import fill, format_strides
 from .declare import composite
 from .dtypes import dtype_argument
 from .memory_format import channels_last_strides, contiguous_format, preserve_format, strided
+from .results import dim_order
 from .writing import store
 
 SMALL = 1 << 16  # bytes below which clearing memory on the caller's thread is quickest
@@ -229,8 +230,7 @@ def strides_like(input, memory_format):
         return None
     if engine.dense_order(input._layout) is not None:
         return input.stride()
-    order = sorted(range(input.ndim), key=lambda d: (-input.stride(d), d))
-    return dense_strides(tuple(input.shape), order)
+    return dense_strides(tuple(input.shape), dim_order(input._layout))
 
 
 @composite
