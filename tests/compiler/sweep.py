@@ -169,8 +169,8 @@ def worst(name: str, dtype, count: int, lanes: int = 16):
 
 
 def _near_zeros(distance, x, got, exact):
-    """Below 0 the zeros of these functions lie between floats: there the absolute error counts."""
-    unit = np.finfo(got.dtype).eps
+    """Below 0 these functions are differences that cancel at zeros between floats: there the terms set the unit."""
     with np.errstate(all="ignore"):
-        absolute = np.abs(got.astype(np.longdouble) - exact) / unit
-    return np.where((x < 0) & (np.abs(exact) < 1), np.minimum(distance, absolute.astype(float)), distance)
+        term = np.maximum(np.abs(exact), 1 + np.log1p(np.abs(x)))
+        relative = np.abs(got.astype(np.longdouble) - exact) / (term * np.finfo(got.dtype).eps)
+    return np.where((x < 0) & np.isfinite(relative), np.minimum(distance, relative.astype(float)), distance)

@@ -83,9 +83,9 @@ def reduce_exponential(x: Expr) -> tuple[Expr, Expr, Expr]:
     return whole, n, fma(whole, -low, fma(whole, -high, x))
 
 
-def exp_tail(r: Expr, name: str = "exp") -> Expr:
+def exp_tail(r: Expr) -> Expr:
     """e^r - 1 for |r| <= ln 2 / 2."""
-    return fma(r * r, polynomial(r, COEFFICIENTS[name][r.kind]), r)
+    return fma(r * r, polynomial(r, COEFFICIENTS["exp"][r.kind]), r)
 
 
 def exp(x: Expr) -> Expr:
@@ -108,7 +108,9 @@ def expm1(x: Expr) -> Expr:
     _, n, r = reduce_exponential(clamped)
     # half of 2^n, since 2^n itself overflows just below the largest finite result
     half = power_of_two(n - 1, x.kind)
-    result = fma(half, exp_tail(r, "expm1"), half - 0.5) * 2
+    tail = r * r * polynomial(r, COEFFICIENTS["expm1"][x.kind])
+    total, rest = two_sum(half - 0.5, half * r)
+    result = (total + fma(half, tail, rest)) * 2
     return where(x.eq(0), x, result)
 
 
@@ -122,13 +124,14 @@ def exp_pair(high: Expr, low: Expr, factor: tuple[Expr, Expr] | None = None) -> 
 
 
 def sigmoid(x: Expr) -> Expr:
-    """1 / (1 + e^-x), with e^-x = s + s t folded into one rounding of the sum."""
+    """1 / (1 + e^-x), with e^-x = s + s t: of 1 and s the larger is added last."""
     limit = {"float": (-104.0, 60.0), "double": (-746.0, 60.0)}[x.kind]
     _, n, r = reduce_exponential(-clamp(x, *limit))
     # scaled by 2^-k so that the sum stays finite where the result is denormal
     k = {"float": 32, "double": 128}[x.kind]
     s = power_of_two(n - k, x.kind)
-    return 2.0**-k / fma(s, exp_tail(r), s + 2.0**-k)
+    one = 2.0**-k
+    return one / (fma(s, exp_tail(r), where(s < one, s, one)) + where(s > one, s, one))
 
 
 def log_parts(x: Expr) -> tuple[Expr, Expr]:

@@ -71,18 +71,31 @@ def erfinv(x: Expr) -> Expr:
     """x P(w) with w = -log(1 - x^2); polynomials in w near 0 and in sqrt w beyond (Giles)."""
     size = absolute(x)
     inside = where(size < 1, size, 0)
-    w = -log((1 - inside) * (1 + inside))
-    root = square_root(w)
+    product = (1 - inside) * (1 + inside)
     if x.kind == "float":
+        w = -log(product)
+        root = square_root(w)
         center, tail = horner(w, COEFFICIENTS["erfinv_center"]["float"]), root - 3
         factor = where(w < 5, center, horner(tail, COEFFICIENTS["erfinv_tail"]["float"]))
     else:
+        high, low = log_pair(product)
+        w, root, root_low = _root_of_logarithm(high, low)
         center = horner(w, COEFFICIENTS["erfinv_center"]["double"])
         tail = horner(root - 3.125, COEFFICIENTS["erfinv_tail"]["double"])
         far = horner(root - 5, COEFFICIENTS["erfinv_far"]["double"])
-        factor = where(w < 5, center, where(w < 16, tail, far))
+        # both polynomials rise almost as fast as the root
+        factor = where(w < 5, center, where(w < 16, tail, far) + root_low)
     result = where(size.eq(1), INFINITY, inside * factor)
     return copy_sign(where((size > 1) | x.is_nan(), float("nan"), result), x)
+
+
+def _root_of_logarithm(high: Expr, low: Expr) -> tuple[Expr, Expr, Expr]:
+    """w = -(high + low) and its square root as a pair."""
+    w = -high
+    root = square_root(w)
+    square, error = two_product(root, root)
+    lost = (w - square) - error - low
+    return w, root, where(root > 0, lost * 0.5 / root, 0)
 
 
 # -- the gamma function -----------------------------------------------------------------------------
@@ -101,11 +114,14 @@ def in_double(function):
 def lgamma(x: Expr, precise: bool) -> Expr:
     """log |gamma(x)|; below 0 by reflection: gamma(-a) gamma(a) = -pi / (a sin(pi a))."""
     size = absolute(x)
-    result = _lgamma_positive(where(size < INFINITY, size, 1), precise)
+    high, low = _lgamma_positive(where(size < INFINITY, size, 1), precise)
+    result = high + low
 
     def reflect(result: Expr) -> tuple[Expr]:
         sine = absolute(_sin_pi(size))
-        reflected = log(PI / (size * sine)) - result
+        top, top_low = _log(PI / (size * sine), precise)
+        reflected, rest = two_sum(top, -high)
+        reflected = reflected + (rest + (top_low - low))
         # near 0, log|gamma| is even
         reflected = where(size < 1e-30, result, reflected)
         return (where(x < 0, where(sine.eq(0), INFINITY, reflected), result),)
@@ -115,8 +131,13 @@ def lgamma(x: Expr, precise: bool) -> Expr:
     return where(x.is_nan(), x, result)
 
 
-def _lgamma_positive(a: Expr, precise: bool) -> Expr:
-    """y Q(y) for a = 2 + y after shifting by the recurrence, Stirling's series from 8 on."""
+def _log(x: Expr, precise: bool) -> tuple[Expr, Expr]:
+    """log x as a pair; its second part is 0 where few digits are wanted."""
+    return log_pair(x) if precise else (log(x), x.constant(0))
+
+
+def _lgamma_positive(a: Expr, precise: bool) -> tuple[Expr, Expr]:
+    """As a pair: y Q(y) for a = 2 + y after shifting by the recurrence, Stirling's series from 8 on."""
     middle = where(a < 8, a, 2)
     below = where(middle < 0.25, middle * (middle + 1), where(middle < 1.25, middle, 1))
     reduced, above = iterate(
@@ -126,22 +147,24 @@ def _lgamma_positive(a: Expr, precise: bool) -> Expr:
     )
     y = where(middle < 0.25, middle, where(middle < 1.25, middle - 1, reduced - 2))
     polynomial_part = y * polynomial(y, COEFFICIENTS["lgamma"]["double"])
-    rising = middle < 1.25
-    argument = where(a >= 8, a, where(rising, below, above))
-    high, low = log_pair(argument) if precise else (log(argument), a.constant(0))
-    near = polynomial_part + where(rising, -(high + low), high + low)
-    return where(a >= 8, _stirling(a, high, low), near)
+    rising, large = middle < 1.25, a >= 8
+    high, low = _log(where(large, a, where(rising, below, above)), precise)
+    near, near_low = two_sum(polynomial_part, where(rising, -high, high))
+    near_low = near_low + where(rising, -low, low)
+    far, far_low = _stirling(a, high, low)
+    return where(large, far, near), where(large, far_low, near_low)
 
 
-def _stirling(a: Expr, high: Expr, low: Expr) -> Expr:
+def _stirling(a: Expr, high: Expr, low: Expr) -> tuple[Expr, Expr]:
     """(a - 1/2) log a - a + log(2 pi) / 2 + S(1 / a^2) / a, with log a = high + low."""
     inverse = 1 / a
     correction = inverse * polynomial(inverse * inverse, COEFFICIENTS["stirling"]["double"])
     factor = a - 0.5
     product, error = two_product(factor, high)
     total, rest = two_sum(product, -a)
-    result = total + (rest + error + fma(factor, low, correction + 0.9189385332046728))
-    return where(a > 2.0**60, a * (high - 1), result)
+    rest = rest + error + fma(factor, low, correction + 0.9189385332046728)
+    huge = a > 2.0**60
+    return where(huge, a * (high - 1), total), where(huge, 0, rest)
 
 
 def _fraction(a: Expr) -> tuple[Expr, Expr, Expr]:
