@@ -25,14 +25,21 @@ def show_launch(launch) -> None:
 
 
 def assembly(text: str) -> str:
-    """The machine code of a module as text."""
+    """The machine code of a module as text, made as `machine_code` makes it."""
     import llvmlite.binding as llvm
 
-    from .machine_code import optimize, target_machine
+    from .target import host
 
-    machine = target_machine()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = host()
+    machine = llvm.Target.from_triple(target.triple).create_target_machine(target.cpu, target.features, opt=3)
     module = llvm.parse_assembly(text)
-    optimize(module, machine)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
     return machine.emit_assembly(module)
 
 
