@@ -93,12 +93,15 @@ def grad(
 ) -> tuple:
     """Gradients of `outputs` with respect to `inputs`, as a tuple; leaves' `.grad` stay as they are.
 
+    is_grads_batched   `grad_outputs` have one more dimension in front, and so have the gradients
+    materialize_grads  zeros instead of None for inputs that are not used
+
     >>> x = rushlight.tensor(3.0, requires_grad=True)
     >>> rushlight.autograd.grad(x * x, x)
     (tensor(6.),)
     """
     if is_grads_batched:
-        raise NotImplementedError("grad(is_grads_batched=True) is not supported: call grad once per cotangent")
+        return batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
     roots, wanted = as_tensors(outputs, "grad"), as_tensors(inputs, "grad")
     for tensor in wanted:
         if not tensor.requires_grad:
@@ -121,6 +124,29 @@ def grad(
             if materialize_grads:
                 found[i] = ops.creation.zeros_for(wanted[i])
     return tuple(found)
+
+
+def batched_grad(outputs, inputs, cotangents, retain_graph, create_graph, allow_unused, materialize_grads) -> tuple:
+    """`grad` for cotangents with one more dimension in front, one walk each: gradients stacked along it."""
+    given = [cotangents] if isinstance(cotangents, Tensor) else list(cotangents or ())
+    counts = {len(c) for c in given if c is not None}
+    if len(counts) != 1:
+        raise RuntimeError(f"grad(is_grads_batched=True): expected cotangents of one batch size, got {sorted(counts)}")
+    (count,) = counts
+    keep = create_graph if retain_graph is None else retain_graph
+    rows = [
+        grad(
+            outputs,
+            inputs,
+            [None if c is None else c[i] for c in given],
+            keep or i + 1 < count,
+            create_graph,
+            allow_unused=allow_unused,
+            materialize_grads=materialize_grads,
+        )
+        for i in range(count)
+    ]
+    return tuple(None if parts[0] is None else ops.joining.stack(parts) for parts in zip(*rows))
 
 
 def tensor_backward(tensor, gradient, retain_graph, create_graph, inputs) -> None:
