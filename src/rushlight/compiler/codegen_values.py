@@ -17,7 +17,6 @@ from .launch import Scalar
 from .nest import Nest
 from .text import Function, V, element, scalar_bytes, vector
 
-
 STREAMED = 8 << 20  # bytes from which on results bypass the caches
 
 
@@ -348,7 +347,7 @@ class Values:
         for access in accesses:
             itemsize = access.array.dtype.itemsize
             bits = self.at_entry_binary("or", bits, self.at_entry(f"ptrtoint {self.buffer(access)} to i64", "i64"))
-            for dim, stride in access.strides.items():
+            for dim in access.strides:
                 if dim is not self.nest.vector:
                     steps = self.at_entry_binary("mul", self.stride(access, dim), i64(itemsize))
                     bits = self.at_entry_binary("or", bits, steps)

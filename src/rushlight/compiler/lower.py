@@ -14,7 +14,7 @@ from .memory import Memory
 from .nest import Nest
 from .order import ordered, overwrite_inputs
 from .partial import split_reductions
-from .simplify import simplify
+from .simplify import is_none, simplify
 from .templates import Array, Context, template_for
 
 
@@ -58,7 +58,7 @@ def move_unsafe_outputs(fuser: Fuser, context: Context) -> list[Cluster]:
 def lower_step(step: Step, fuser: Fuser, context: Context) -> None:
     if type(step) is TemplateStep:
         lower_template(step, fuser, context)
-    elif not any(d.size == 0 for d in step.loops() if type(d.size) is int):
+    elif not any(is_none(d.size) for d in step.loops()):
         nest = Nest(Body(step, fuser.memory))
         if debug.wants("loops"):
             debug.show("loops", debug.nest_text(nest))

@@ -13,7 +13,6 @@ from .target import host
 from .templates import Array
 from .text import scalar_bytes
 
-
 TILE = 64  # rows and columns of a tile: one of float32 takes half of a small first-level cache
 SHORT_TILE = 8  # iterations below which a loop is not worth tiles
 

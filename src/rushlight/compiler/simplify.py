@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ir.dtypes import DType, promote_types
 from ..ir.graph import Graph, Node, Value
 from ..ir.primitive import PRIMITIVES
-from ..ir.sizes import known_equal
+from ..ir.sizes import hint, known_equal
 
 
 def simplify(graph: Graph) -> Graph:
@@ -34,6 +34,11 @@ def same_shape(a, b) -> bool:
     return len(a) == len(b) and all(map(known_equal, a, b))
 
 
+def is_none(size) -> bool:
+    """Whether a size is 0, decided with a guard where that is not known."""
+    return bool(size == 0 if hint(size) == 0 else not size > 0)
+
+
 def _number(size, number: int) -> bool:
     return type(size) is int and size == number
 
@@ -44,6 +49,7 @@ class Rewriter:
     def __init__(self, graph: Graph):
         self.graph = graph
         self.seen: dict[tuple, tuple[Value, ...]] = {}
+        self.signs: dict = {}
 
     def copy(self, graph: Graph, values: dict) -> None:
         """Copy a graph's nodes; `values` maps its inputs to values here, and gains its other values."""
@@ -60,7 +66,7 @@ class Rewriter:
 
     def apply(self, node: Node, inputs: list[Value]) -> tuple[Value, ...]:
         """The outputs of a node for new inputs: simplified, or shared with an equal node."""
-        if all(any(_number(s, 0) for s in v.shape) for v in node.outputs):
+        if all(self.is_empty(v) for v in node.outputs):
             return tuple(constant(self.graph, 0, v.shape, v.dtype) for v in node.outputs)
         rule = RULES.get(node.prim.name)
         simpler = rule(self, node, *inputs) if rule else None
@@ -74,6 +80,19 @@ class Rewriter:
             self.graph.nodes.append(copied)
             self.seen[key] = copied.outputs
         return self.seen[key]
+
+    def is_empty(self, value: Value) -> bool:
+        """Whether a value has no elements: decided once and for all, since then nothing is launched for it."""
+        for size in value.shape:
+            if type(size) is int:
+                if size == 0:
+                    return True
+                continue
+            if size not in self.signs:
+                self.signs[size] = is_none(size)
+            if self.signs[size]:
+                return True
+        return False
 
     def make(self, name: str, x: Value, attrs: dict, shape, dtype: DType | None = None) -> Value:
         """A node of one operand, simplified in turn."""
@@ -150,7 +169,7 @@ def _plain_permute(rewriter, node, x):
 def _reduce(rewriter, node, x):
     """Reductions over nothing, or over dims of size 1."""
     name, dims, out = node.prim.name, node.attrs["dims"], node.outputs[0]
-    if any(_number(x.shape[d], 0) for d in dims):
+    if rewriter.is_empty(x) and not rewriter.is_empty(out):
         return constant(rewriter.graph, IDENTITIES[name], out.shape, out.dtype)
     if not any(_number(x.shape[d], 1) for d in dims):
         return None
@@ -170,8 +189,7 @@ def _place(rewriter, node, x):
 
 
 def _concat(rewriter, node, *inputs):
-    dim = node.attrs["dim"]
-    filled = [x for x in inputs if not _number(x.shape[dim], 0)]
+    filled = [x for x in inputs if not rewriter.is_empty(x)]
     return filled[0] if len(filled) == 1 else None
 
 
