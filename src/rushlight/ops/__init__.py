@@ -5,7 +5,8 @@
 from . import dtypes, arithmetic, unary, copying, creation, shape, matmul, reduction
 from . import softmax_family, activation, normalization, loss, convolution, pooling, spatial
 from . import indexing, masking, scattering, embeddings, joining, arranging, diagonals
-from . import from_data, tensor_types, ranges, windows, random, noise
+from . import scans, sorting, statistics
+from . import from_data, tensor_types, ranges, windows, random, noise, complex
 from . import operators, printing
 # fmt: on
 from ..interop import arrays, buffers, dlpack, pickling, storage

@@ -10,7 +10,7 @@ from ..ir.graph import Value
 
 FEW = 32  # a shorter list that holds sequences is an index of several dims
 _INTEGERS = (dtypes.int64, dtypes.int32)
-_MASKS = (dtypes.bool_, dtypes.uint8)
+MASKS = (dtypes.bool_, dtypes.uint8)
 
 
 def parse(x, index) -> tuple[tuple | None, list]:
@@ -64,7 +64,7 @@ def as_item(item):
 def as_tensor_item(item):
     if item.dtype in _INTEGERS:
         return item.item() if isinstance(item, Tensor) and item.ndim == 0 else item
-    if item.dtype not in _MASKS:
+    if item.dtype not in MASKS:
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if item.dtype is dtypes.uint8:
         if item.ndim == 0:
@@ -75,7 +75,7 @@ def as_tensor_item(item):
 
 def tensor_of(sequence) -> Tensor:
     """A list, range or array as an index tensor; an empty one holds integers."""
-    from .creation import as_array
+    from .from_data import as_array
 
     found = as_array(list(sequence) if isinstance(sequence, range) else sequence, None, copy=False)
     if not isinstance(sequence, Tensor) and found.numel() == 0 and found.dtype.kind == "f":
@@ -87,7 +87,7 @@ def width(item) -> int:
     """How many dims of the tensor an item uses up."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
-    return item.ndim if isinstance(item, (Tensor, Value)) and item.dtype in _MASKS else 1
+    return item.ndim if isinstance(item, (Tensor, Value)) and item.dtype in MASKS else 1
 
 
 def check_count(x, used: int) -> None:
@@ -116,7 +116,7 @@ def split(x, items: list) -> tuple[tuple, list]:
             basic.append(None)
             indices.append(truth_index(item))
         elif isinstance(item, (Tensor, Value)):
-            parts = positions(x, item, dim, place) if item.dtype in _MASKS else [item]
+            parts = mask_positions(x, item, dim, place) if item.dtype in MASKS else [item]
             basic += [slice(None)] * len(parts)
             indices += parts
             dim += len(parts)
@@ -137,7 +137,7 @@ def truth_index(value: bool) -> Tensor:
     return filled((int(value),), 0, dtypes.int64)
 
 
-def positions(x, mask, dim: int, place: int) -> list:
+def mask_positions(x, mask, dim: int, place: int) -> list:
     """The coordinates where a mask of the dims from `dim` on holds."""
     from .indexing import nonzero_columns
 

@@ -7,10 +7,10 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.graph import Value
-from ..ir.sizes import hint, product
+from ..ir.sizes import hint
 from .copying import copy, fill
-from .declare import Number, add_method, composite, op
-from .index_parsing import parse
+from .declare import FUNCTIONS, Number, composite, op
+from .index_parsing import MASKS, check_count, mask_positions, parse
 
 
 # -- where masks hold ---------------------------------------------------------------------------
@@ -72,13 +72,27 @@ def nonzero_columns(mask) -> list:
     return [found[:, d] for d in range(mask.ndim)]
 
 
-@composite
+@composite(method=True)
 def argwhere(input):
-    """`nonzero`: the positions of all elements that are not zero."""
+    """The positions of all elements that are not zero, as `nonzero` has them."""
     return positions(input)
 
 
-add_method("argwhere", argwhere)
+FUNCTIONS["where"].with_fewer = lambda condition: nonzero(condition, as_tuple=True)
+
+
+def selected(x, mask) -> Tensor:
+    """The values where a mask of the same shape holds."""
+    if x.requires_grad:
+        return take_at(x.reshape((-1,)), nonzero_columns(mask.reshape((-1,))), 0)
+    from ..compiler.index_compact import block_count, values_kernel
+
+    mask, starts, total = counted(mask)
+    x = x.detach().contiguous()
+    result = engine.empty_tensor(engine.layout_of((total,), None, x.dtype))
+    if total:
+        launch(values_kernel(x.element_size()), [mask, starts, x, result], [mask.numel()], block_count(mask.numel()))
+    return result
 
 
 # -- x[...] -------------------------------------------------------------------------------------
@@ -144,8 +158,11 @@ def adjacent(x, indices: list) -> tuple:
 
 def getitem(x, index):
     """`x[index]` where the index holds tensors, lists, arrays, bools or NumPy integers."""
-    if isinstance(index, Tensor) and index.dtype is dtypes.int64 and index.ndim and x.ndim:
-        return take_at(x, [index], 0)
+    if isinstance(index, Tensor) and index.ndim and isinstance(x, Tensor):
+        if index.dtype is dtypes.int64 and x.ndim:
+            return take_at(x, [index], 0)
+        if index.dtype is dtypes.bool_ and index.shape == x.shape:
+            return selected(x, index)
     basic, indices = parse(x, index)
     if basic is not None:
         x = x[basic]
@@ -193,11 +210,8 @@ def is_fill_mask(x, index, value) -> bool:
 def assigned(x, value, same: bool = False):
     """A value that may be assigned: a tensor or a number; TypeError for others."""
     if isinstance(value, Tensor):
-        if same and value.dtype is not x.dtype:
-            raise RuntimeError(
-                "Index put requires the source and destination dtypes match, got "
-                f"{x.dtype.name} for the destination and {value.dtype.name} for the source."
-            )
+        if same:
+            check_match(x, value)
         return value
     if isinstance(value, (bool, int, float)):
         return value
@@ -222,68 +236,9 @@ engine.bind("getitem", getitem)
 engine.bind("setitem", setitem)
 
 
-# -- along one dim ------------------------------------------------------------------------------
-@op(method=True, out=True)
-def gather(input, dim: int, index, *, sparse_grad: bool = False):
-    """result[i][j][k] = input[i][index[i][j][k]][k], for dim 1: one element of `dim` for each place of `index`."""
-    check_index("gather", index)
-    d = B.wrap_dim(dim, input.ndim)
-    x, index = at_least_1d(input), at_least_1d(index)
-    check_along("gather", x, index, d)
-    return like_rank(B.gather(x, d, index), input, index)
-
-
-@op(method=True, out=True)
-def index_select(input, dim: int, index):
-    """The slices of `dim` named by the 1-d tensor `index`."""
-    if index.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(f"index_select(): Expected dtype int32 or int64 for index, but got {index.dtype.name}")
-    d = B.wrap_dim(dim, input.ndim)
-    taken = B.take(at_least_1d(input), B.reshape(index, (product(index.shape),)), dim=d)
-    if input.ndim == 0:
-        if taken.shape[0] != 1:
-            raise IndexError("index_select(): Index to scalar can have only 1 value")
-        return B.reshape(taken, ())
-    return taken
-
-
-def check_index(name: str, index) -> None:
-    if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-
-
-def at_least_1d(x):
-    return B.reshape(x, (1,)) if x.ndim == 0 else x
-
-
-def like_rank(result, *sources):
-    """A scalar's result is a scalar again."""
-    return B.reshape(result, ()) if sources[-1].ndim == 0 else result
-
-
-def check_along(name: str, x, index, dim: int) -> None:
-    """An index must have the rank of what it indexes, and fit it but for `dim`."""
-    if x.ndim != index.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    if any(d != dim and n > m for d, (n, m) in enumerate(zip(index.shape, x.shape))):
-        raise RuntimeError(
-            f"Size does not match at dimension {dim} expected index {[hint(n) for n in index.shape]} to be no larger "
-            f"than self {[hint(n) for n in x.shape]} apart from dimension {dim}"
-        )
-
-
-# -- masks --------------------------------------------------------------------------------------
-@op(method=True)
-def masked_fill(input, mask, value: Number):
-    """`value`, a number or a 0-dim tensor, where the bool mask holds; `input` and `mask` broadcast."""
-    return filled_where(input, mask, value)
-
-
 @op(inplace=True, narrows=True, public=False)
 def fill_masked(input, mask, value: Number):
-    """`masked_fill` in the input's shape."""
+    """`value` where the mask holds, in the input's shape."""
     return filled_where(input, mask, value)
 
 
@@ -302,37 +257,58 @@ def filled_where(input, mask, value):
     return B.cast(B.where(mask, value, input), input.dtype)
 
 
-@composite(method=True)
-def masked_fill_(input, mask, value):
-    """Write `value` where the mask, which broadcasts to the input's shape, holds."""
-    return fill_masked.in_place(input, mask, value)
+# -- index_put ----------------------------------------------------------------------------------
+def index_columns(x, indices) -> list:
+    """The index tensors of `index_put`, masks as positions."""
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(f"index_put(): argument 'indices' must be tuple of Tensors, not {type(indices).__name__}")
+    for place, index in enumerate(indices):
+        if not isinstance(index, (Tensor, Value)):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(index).__name__}")
+    found: list = []
+    for place, index in enumerate(indices):
+        found += mask_positions(x, index, len(found), place) if index.dtype in MASKS else [index]
+    check_count(x, len(found))
+    return found
 
 
 @composite(method=True)
-def masked_select(input, mask, *, out=None):
-    """The elements where the bool mask holds, in row-major order; `input` and `mask` broadcast."""
-    if mask.dtype is not dtypes.bool_:
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = B.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
-    input, mask = input.expand(shape), mask.expand(shape)
-    if input.requires_grad:
-        found = take_at(*adjacent(input, nonzero_columns(mask))) if shape else input[mask]
-    else:
-        found = selected(input, mask)
-    if out is None:
-        return found
-    from .writing import store
-
-    return store(out, found, "masked_select")
+def index_put(input, indices, values, accumulate=False):
+    """A copy of the input with `values` set, or added, at the places that a tuple of index tensors names."""
+    check_match(input, values)
+    return put_at(input, index_columns(input, indices), values, 0, accumulate)
 
 
-def selected(x, mask) -> Tensor:
-    """The values where the mask, of the same shape, holds; outside of any graph."""
-    from ..compiler.index_compact import block_count, values_kernel
+@composite(method=True)
+def index_put_(input, indices, values, accumulate=False):
+    """In-place form of `index_put`."""
+    check_match(input, values)
+    return put_at.in_place(input, index_columns(input, indices), values, 0, accumulate)
 
-    mask, starts, total = counted(mask)
-    x = x.detach().contiguous()
-    result = engine.empty_tensor(engine.layout_of((total,), None, x.dtype))
-    if total:
-        launch(values_kernel(x.element_size()), [mask, starts, x, result], [mask.numel()], block_count(mask.numel()))
-    return result
+
+def check_match(x, values) -> None:
+    if values.dtype is not x.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {x.dtype.name} for the destination and "
+            f"{values.dtype.name} for the source."
+        )
+
+
+def add_at(flat, index, values) -> None:
+    """Add values to places of a 1-d tensor, in place; places may repeat."""
+    put_at.in_place(flat, [index], values, 0, True)
+
+
+def is_zero(size) -> bool:
+    return type(size) is int and size == 0
+
+
+# -- membership ---------------------------------------------------------------------------------
+def contains(x, element) -> bool:
+    """`element in x`: whether any element equals it."""
+    if not isinstance(element, (Tensor, int, float, complex)):
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+    return bool((x == element).any())
+
+
+engine.bind("contains", contains)

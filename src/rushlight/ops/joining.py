@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
+from ..core import engine
+from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
-from .declare import op
+from .creation import fresh
+from .declare import composite, op
 
 
 # -- put together -------------------------------------------------------------------------------
@@ -61,3 +66,294 @@ def stack(tensors: list, dim: int = 0):
                 f"{[int(n) for n in x.shape]} at entry {place}"
             )
     return B.stack(tensors, dim)
+
+
+def at_least(x, ndim: int):
+    """A tensor with dims of size 1 added, as `atleast_2d` and its like do."""
+    if x.ndim >= ndim:
+        return x
+    if ndim == 3 and x.ndim == 2:
+        return x.unsqueeze(2)
+    if x.ndim == 0:
+        return x.reshape((1,) * ndim)
+    return x.unsqueeze(0) if ndim == 2 else x.reshape((1, x.shape[0], 1))
+
+
+def check_any(name: str, tensors) -> list:
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return list(tensors)
+
+
+@composite
+def hstack(tensors, *, out=None):
+    """Tensors joined along their second dim, 1-d ones along their only one."""
+    tensors = [at_least(x, 1) for x in check_any("hstack", tensors)]
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1, out=out)
+
+
+@composite(alias=("row_stack",))
+def vstack(tensors, *, out=None):
+    """Tensors, 1-d ones as rows, joined along their first dim."""
+    return cat([at_least(x, 2) for x in check_any("vstack", tensors)], 0, out=out)
+
+
+@composite
+def dstack(tensors, *, out=None):
+    """Tensors, with at least three dims each, joined along their third one."""
+    return cat([at_least(x, 3) for x in check_any("dstack", tensors)], 2, out=out)
+
+
+@composite
+def column_stack(tensors, *, out=None):
+    """Tensors, 1-d ones as columns, joined along their second dim."""
+    columns = [x.reshape((x.numel(), 1)) if x.ndim <= 1 else x for x in check_any("column_stack", tensors)]
+    return hstack(columns, out=out)
+
+
+def stack_nested(data, dtype=None):
+    """Nested sequences of tensors of one shape as one tensor outside of any graph."""
+    parts = [x.detach() if isinstance(x, Tensor) else stack_nested(x) for x in data]
+    made = stack(parts)
+    return made if dtype is None else made.to(dtype)
+
+
+engine.bind("stack_nested", stack_nested)
+
+
+@op(public=False)
+def blocks(tensors: list):
+    """Matrices along the diagonal of a matrix of zeros."""
+    dtype = tensors[0].dtype
+    for x in tensors[1:]:
+        dtype = dtypes.promote_types(dtype, x.dtype)
+    total = 0
+    for x in tensors:
+        total = total + x.shape[1]
+    rows, start = [], 0
+    for x in tensors:
+        end = start + x.shape[1]
+        rows.append(B.pad(B.cast(x, dtype), (0, start), (0, total - end)))
+        start = end
+    return B.concat(rows, 0)
+
+
+@composite
+def block_diag(*tensors):
+    """A matrix with the given matrices, rows or numbers along its diagonal, 0 elsewhere."""
+    for place, x in enumerate(tensors):
+        if x.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {place} has {x.ndim} "
+                "dimensions"
+            )
+    return blocks([at_least(x, 2) for x in tensors]) if tensors else fresh((1, 0), None)
+
+
+# -- taken apart --------------------------------------------------------------------------------
+def part(x, dim: int, start: int, stop: int):
+    return x[(*(slice(None),) * dim, slice(start, stop))]
+
+
+def cut(x, dim: int, bounds) -> tuple:
+    """The parts of `dim` between consecutive bounds."""
+    lead = (slice(None),) * dim
+    return tuple(x[(*lead, slice(a, max(a, b)))] for a, b in pairwise(bounds))
+
+
+@composite(alias=("unsafe_split",))
+def split(tensor, split_size_or_sections, dim=0):
+    """Views of the parts of `dim`: of a given size each (the last may be smaller), or of the listed sizes.
+
+    >>> [part.shape for part in rushlight.zeros(5).split(2)]
+    [rushlight.Size([2]), rushlight.Size([2]), rushlight.Size([1])]
+    """
+    if isinstance(split_size_or_sections, (tuple, list)):
+        return split_with_sizes(tensor, split_size_or_sections, dim)
+    step = int(split_size_or_sections)
+    if tensor.ndim == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if step < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
+    d = B.wrap_dim(dim, tensor.ndim)
+    size = int(tensor.shape[d])
+    if step == 0 and size:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
+    return cut(tensor, d, [*range(0, size, step or 1), size] if size else [0, 0])
+
+
+@composite(method="split", public=False)
+def split_method(input, split_size, dim=0):
+    """Views of the parts of `dim`: see `split`."""
+    return split(input, split_size, dim)
+
+
+@composite(method=True, alias=("unsafe_split_with_sizes",))
+def split_with_sizes(input, split_sizes, dim=0):
+    """Views of the parts of `dim` of the listed sizes."""
+    if input.ndim == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    d, wanted = B.wrap_dim(dim, input.ndim), [int(n) for n in split_sizes]
+    if any(n < 0 for n in wanted):
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={wanted}"
+        )
+    if sum(wanted) != input.shape[d]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {int(input.shape[d])} (input tensor's size at "
+            f"dimension {d}), but got split_sizes={wanted}"
+        )
+    return cut(input, d, [0, *accumulate(wanted)])
+
+
+@composite(method=True, alias=("unsafe_chunk",))
+def chunk(input, chunks, dim=0):
+    """Views of at most `chunks` parts of `dim`, all of one size but perhaps the last."""
+    if input.ndim == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    d = B.wrap_dim(dim, input.ndim)
+    size = int(input.shape[d])
+    step = -(-size // chunks)
+    return cut(input, d, [*range(0, size, step), size] if size else [0] * (chunks + 1))
+
+
+@composite(method=True)
+def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
+    """Views of the parts of `dim`: a number of nearly equal ones, or those between the given indices."""
+    if input.ndim == 0:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    chosen = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
+    if isinstance(chosen, Tensor):
+        if chosen.dtype is not dtypes.int64 or chosen.ndim > 1:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional int64 "
+                f"tensor, but got a tensor with {chosen.ndim} dims and dtype {chosen.dtype.name}"
+            )
+        chosen = chosen.tolist()
+    d = B.wrap_dim(dim, input.ndim)
+    size = int(input.shape[d])
+    if isinstance(chosen, (tuple, list)):
+        places = [slice(int(i)).indices(size)[1] for i in chosen]
+        return cut(input, d, [0, *places, size])
+    if chosen <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {chosen}")
+    short, longer = divmod(size, chosen)
+    return cut(input, d, [0, *accumulate([short + 1] * longer + [short] * (chosen - longer))])
+
+
+def _split_along(name: str, least: int, dim: int):
+    def function(input, indices_or_sections=None, *, indices=None, sections=None):
+        if input.ndim < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} "
+                "dimensions!"
+            )
+        chosen = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
+        along = 0 if input.ndim == 1 else dim
+        if isinstance(chosen, int) and (chosen == 0 or input.shape[along] % chosen):
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {along}, but the size of the dimension "
+                f"{int(input.shape[along])} is not divisible by the split_size {chosen}!"
+            )
+        return tensor_split(input, chosen, along)
+
+    function.__name__ = name
+    function.__doc__ = f"`tensor_split` along dim {dim}; a number of parts must divide its size."
+    return composite(function, method=True)
+
+
+hsplit, vsplit, dsplit = _split_along("hsplit", 1, 1), _split_along("vsplit", 2, 0), _split_along("dsplit", 3, 2)
+
+
+# -- combined -----------------------------------------------------------------------------------
+def listed(tensors) -> list:
+    """Tensors given one by one or as one list."""
+    return list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
+
+
+@composite
+def broadcast_tensors(*tensors):
+    """Views of the tensors in their common shape."""
+    tensors = listed(tensors)
+    shape = B.broadcast_shapes(*(tuple(x.shape) for x in tensors))
+    return tuple(x.expand(shape) for x in tensors)
+
+
+@composite
+def broadcast_shapes(*shapes):
+    """The shape that tensors of the given shapes broadcast to."""
+    shapes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    if any(n < 0 for shape in shapes for n in shape):
+        raise RuntimeError(f"Trying to create tensor with negative dimension: {shapes}")
+    return engine.Size(B.broadcast_shapes(*shapes))
+
+
+@composite(method=True)
+def broadcast_to(input, size):
+    """`expand`: dims of size 1 repeated to `size` without copying."""
+    return input.expand(tuple(size))
+
+
+@composite
+def meshgrid(*tensors, indexing="ij"):
+    """For n vectors, n views of shape (len(t0), len(t1), ...): grid i varies along dim i (0 and 1 swapped for "xy")."""
+    tensors = check_any("meshgrid", listed(tensors))
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for x in tensors:
+        if x.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {list(x.shape)}")
+        if x.dtype is not tensors[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    swapped = indexing == "xy" and len(tensors) > 1
+    if swapped:
+        tensors[:2] = tensors[1::-1]
+    shape = tuple(x.numel() for x in tensors)
+    grids = [
+        x.reshape((*(1,) * d, shape[d], *(1,) * (len(shape) - d - 1))).expand(shape) for d, x in enumerate(tensors)
+    ]
+    if swapped:
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+def check_vector(x) -> None:
+    if x.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+
+
+@composite
+def cartesian_prod(*tensors):
+    """All combinations of one element of each vector, as rows in lexicographic order; one vector stays as it is."""
+    tensors = listed(tensors)
+    for x in tensors:
+        check_vector(x)
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([x.reshape((-1,)) for x in meshgrid(*tensors)], 1)
+
+
+@op(public=False)
+def positions_along(input):
+    """0, 1, ... for the elements of a vector."""
+    return B.iota(input.shape)
+
+
+@composite
+def combinations(input, r=2, with_replacement=False):
+    """All subsets of `r` elements of a vector, as rows in order of their places; with repeats if wished."""
+    check_vector(input)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return fresh((0,), input.dtype)
+    grids = meshgrid(*[positions_along(input)] * r)
+    chosen = None
+    for left, right in pairwise(grids):
+        ordered = left <= right if with_replacement else left < right
+        chosen = ordered if chosen is None else chosen & ordered
+    if chosen is None:
+        return input.reshape((-1, 1)).clone()
+    return stack([input[grid[chosen]] for grid in grids], 1)

@@ -60,3 +60,39 @@ for _prim in (sort, topk):
     _prim.vjp(_vjp)
     _prim.jvp(_jvp)
     _prim.batch(_batch)
+
+
+@primitive("sort")
+def searchsorted(row, values, *sorter, right):
+    """How many elements of a sorted row lie before each value (with `right`, not after it); int64.
+
+    `row` has one dimension, or those of `values` but for the last; `sorter`, if given, is the order that sorts it.
+    """
+    if row.dtype is not values.dtype:
+        fail("searchsorted", f"expected rows and values of one dtype, got {row} and {values}")
+    if row.ndim != 1 and (row.ndim != values.ndim or any(a != b for a, b in zip(row.shape[:-1], values.shape[:-1]))):
+        fail("searchsorted", f"expected one row or a row for each row of values, got {row} and {values}")
+    return values.shape, int64
+
+
+@searchsorted.numpy
+def _(row, values, *sorter, right):
+    side = "right" if right else "left"
+    ordered = np.take_along_axis(row, sorter[0], -1) if sorter else row
+    if row.ndim == 1:
+        return np.searchsorted(ordered, values, side).astype("int64")
+    rows, queries = ordered.reshape(-1, row.shape[-1]), values.reshape(-1, values.shape[-1])
+    found = [np.searchsorted(a, v, side) for a, v in zip(rows, queries)]
+    return np.array(found, "int64").reshape(values.shape)
+
+
+@searchsorted.batch
+def _(node, inputs, dims):
+    row, values = inputs[:2]
+    if dims[0] is None and row.ndim == 1 and all(d is None for d in dims[2:]):
+        return [searchsorted(row, B.front(values, dims[1]), *inputs[2:], right=node.attrs["right"])], [0]
+    row, values, *sorter = B.lead_all(inputs, dims)
+    shape = values.shape
+    if row.ndim == 2 and len(shape) != 2:
+        values = B.reshape(values, (shape[0], B.product(shape[1:])))
+    return [B.reshape(searchsorted(row, values, *sorter, right=node.attrs["right"]), shape)], [0]
