@@ -245,7 +245,6 @@ cdef class PythonNode(Node):
 def python_node(description, inputs, backward):
     """Record a Python function over tensors `inputs` (None entries allowed); attach outputs with `attach`."""
     cdef PythonNode node = PythonNode()
-    number(node)
     node.description, node.backward_function = description, backward
     node.edges, node.slots = [], []
     for t in inputs:
@@ -255,6 +254,7 @@ def python_node(description, inputs, backward):
         else:
             node.edges.append(None)
             node.slots.append(0)
+    number(node)
     node.shapes = []
     return node
 

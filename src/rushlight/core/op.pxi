@@ -516,7 +516,6 @@ cdef OpNode make_node(GradientPlan gradient, PyObject **flat, Py_ssize_t n_flat)
     cdef Py_ssize_t i, position
     cdef Tensor t
     cdef list args = [None] * n_flat, versions = [None] * n_flat
-    number(node)
     node.plan, node.n_inputs = gradient, n_flat
     for i in range(n_flat):
         value = <object>flat[i]
@@ -535,6 +534,7 @@ cdef OpNode make_node(GradientPlan gradient, PyObject **flat, Py_ssize_t n_flat)
         t = <Tensor>flat[position]
         node.edges.append(edge_of(t))
         node.slots.append(t.slot)
+    number(node)  # after its edges: a view whose base was written gets a new node from edge_of
     return node
 
 

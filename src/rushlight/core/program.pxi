@@ -233,7 +233,8 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
                 continue
             elif plan.out_kinds[i] == OUT_VIEW:
                 source = <Tensor>flat[plan.out_inputs[i]]
-                t = new_tensor(source.memory, source.start + plan.out_offsets[i], <Layout>plan.out_layouts[i])
+                t = new_tensor(source.memory, start_as(source, <Layout>plan.out_layouts[i]) + plan.out_offsets[i],
+                               <Layout>plan.out_layouts[i])
                 t.base = source.base if source.base is not None else source
             else:
                 t = <Tensor>flat[plan.out_inputs[i]]
@@ -257,6 +258,11 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
     if results is None:
         return single
     return results
+
+
+cdef inline int64_t start_as(Tensor source, Layout layout):
+    """Where a tensor starts, counted in elements of a view's dtype (the parts of complex numbers, say)."""
+    return source.start * source.lay.itemsize // layout.itemsize
 
 
 cdef _clear(Plan plan, void **outputs, char *temps):

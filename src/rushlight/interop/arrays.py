@@ -40,7 +40,8 @@ def from_array(array) -> Tensor:
         if any(s < 0 for s in strides):
             raise ValueError(
                 "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-                "currently supported. (You can probably work around this by making a copy of your array with array.copy().)"
+                "currently supported. (You can probably work around this by making a copy of your array with "
+                "array.copy().)"
             )
         if any(s % dtype.itemsize for s in strides):
             raise ValueError(

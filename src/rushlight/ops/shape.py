@@ -211,23 +211,31 @@ add_method("sum_to_size", sum_to_size)
 # -- geometry for the autograd engine ---------------------------------------------------------------
 def strided_part(whole, base_start, view, start):
     """The part of `whole`, laid out as a base, that a view of that base shows."""
+    if view.dtype is not whole.dtype:
+        whole, base_start = reread(whole, base_start, view.dtype)
     return engine.strided_view(whole, view.shape, view.strides, start - base_start)
+
+
+def reread(whole, start: int, dtype):
+    """Dense complex numbers as their parts, or real numbers as complex ones in pairs; and where they start."""
+    count = whole._layout.high + 1
+    if whole.is_complex():
+        return FUNCTIONS["view_as_real"](engine.strided_view(whole, (count,), (1,), 0)), 2 * start
+    pairs = engine.strided_view(whole, (count // 2, 2), (2, 1), 0)
+    return FUNCTIONS["view_as_complex"](pairs), start // 2
 
 
 def strided_scatter(cotangent, base, base_start, view, start):
     """Zeros of a base's shape with `cotangent` added where a view of the base lies."""
-    flat = zeros(base.high + 1, dtype=base.dtype)
-    part = engine.strided_view(flat, view.shape, view.strides, start - base_start)
+    # one element more where complex numbers lie in pairs of an odd number of real ones
+    flat = zeros(base.high + 1 + (base.dtype is not view.dtype and base.high % 2 == 0), dtype=base.dtype)
     if view.overlapping:
         from .indexing import add_at
 
-        add_at(
-            flat,
-            engine.strided_view(FUNCTIONS["arange"](base.high + 1), view.shape, view.strides, start - base_start),
-            cotangent,
-        )
+        places = FUNCTIONS["arange"](base.high + 1)
+        add_at(flat, engine.strided_view(places, view.shape, view.strides, start - base_start), cotangent)
     else:
-        part.copy_(cotangent)
+        strided_part(flat, base_start, view, start).copy_(cotangent)
     return engine.strided_view(flat, base.shape, base.strides, 0)
 
 

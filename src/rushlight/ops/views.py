@@ -27,6 +27,8 @@ def resolve_view(value: Value):
         shape = node.outputs[0].shape
         if node.prim.name == "view_as_real":
             offset = offset * 2
+        elif node.prim.name == "view_as_complex":
+            offset = offset // 2
     return origin, shape, tuple(strides), offset
 
 
@@ -71,6 +73,10 @@ def _view_as_real(shape, strides, node):
     return [s * 2 for s in strides] + [1], 0
 
 
+def _view_as_complex(shape, strides, node):
+    return [s // 2 for s in strides[:-1]], 0
+
+
 _STRIDE_RULES = {
     "reshape": _reshape,
     "permute": _permute,
@@ -79,6 +85,7 @@ _STRIDE_RULES = {
     "diagonal": _diagonal,
     "unfold": _unfold,
     "view_as_real": _view_as_real,
+    "view_as_complex": _view_as_complex,
 }
 
 
