@@ -83,7 +83,7 @@ class Affine:
 
     def key(self) -> tuple:
         self.resolved()
-        return tuple(sorted((d.serial, c) for d, c in self.terms.items())), self.const
+        return tuple(sorted((d.serial, size_key(c)) for d, c in self.terms.items())), size_key(self.const)
 
     def dims(self) -> set[Dim]:
         return set(self.resolved().terms)
@@ -102,6 +102,13 @@ def index_of(dim: Dim) -> Affine:
 def _is(size, number: int) -> bool:
     """Whether a size is known to be `number`, without asking (asking would record a guard)."""
     return type(size) is int and size == number
+
+
+def size_key(size):
+    """A size as part of a dictionary's key: a symbol itself would record a guard when it is compared."""
+    if type(size) is Sym:
+        size = size.simplified()
+    return size.key() if type(size) is Sym else size
 
 
 def access_key(access) -> tuple:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from ..ir.dtypes import DType
 from ..ir.sizes import Sym, product
 from . import elementwise
-from .affine import Dim
+from .affine import Dim, size_key
 from .expressions import Access, Expr
 from .launch import Scalar
 from .nest import Nest
@@ -53,7 +53,7 @@ class Values:
         """A size, stride or run-time number; 0 and 1 are literals, since they are structure."""
         if type == "i64" and isinstance(size, int) and size in (0, 1):
             return i64(int(size))
-        key = (size.key() if type == "i64" else id(size), type) if isinstance(size, Sym) else None
+        key = (size_key(size), type) if isinstance(size, Sym) else None
         if key is None or key not in self.known_params:
             address = self.at_entry(f"getelementptr i64, ptr %params, i64 {len(self.params)}", "ptr")
             value = self.at_entry(f"load {type}, {address}, align 8", type)
@@ -82,7 +82,7 @@ class Values:
         if access.array.role == "scratch":
             return self.f.offset(self.scratch(), self.param(access.offset))
         source = access.source()
-        key = ("buffer", source.role, source.index, source.offset, source.dtype)
+        key = ("buffer", source.role, source.index, size_key(source.offset), source.dtype)
         if key not in self.pointers:
             address = self.at_entry(f"getelementptr ptr, ptr %buffers, i64 {len(self.arrays)}", "ptr")
             self.pointers[key] = self.at_entry(f"load ptr, {address}, align 8", "ptr")

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from ..ir.graph import Graph, Node, Value
 from ..ir.sizes import hint, known_equal, product
-from .affine import ZERO, access_dims, access_key, index_of
+from .affine import ZERO, access_dims, access_key, index_of, size_key
 from .cluster import Cluster, Step, TemplateStep, matching, reaches
 from .cost import EXPENSIVE, weight
 from .leaves import Leaves
@@ -175,7 +175,7 @@ class Fuser:
         """A reduction in parts: its own kernel, or that of another one of the same loops."""
         value, source, attrs = node.outputs[0], node.inputs[0], node.attrs
         readers = self.readers_of(value)
-        key = (attrs["dims"], attrs["parts"], source.shape, base_of(source))
+        key = (attrs["dims"], size_key(attrs["parts"]), tuple(map(size_key, source.shape)), base_of(source))
         cluster = self.partials.get(key)
         cluster = None if cluster is None else cluster.find()
         if cluster is None or any(reaches(r, cluster) or r is cluster for r in readers):

@@ -6,6 +6,7 @@ from ..ir.dtypes import DType, promote_types
 from ..ir.graph import Graph, Node, Value
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import hint, known_equal
+from .affine import size_key
 
 
 def simplify(graph: Graph) -> Graph:
@@ -88,9 +89,10 @@ class Rewriter:
                 if size == 0:
                     return True
                 continue
-            if size not in self.signs:
-                self.signs[size] = is_none(size)
-            if self.signs[size]:
+            key = size_key(size)
+            if key not in self.signs:
+                self.signs[key] = is_none(size)
+            if self.signs[key]:
                 return True
         return False
 
@@ -107,7 +109,7 @@ def frozen(attr):
         return tuple(map(frozen, attr))
     if type(attr) in (int, float, bool, complex):
         return type(attr).__name__, repr(attr)
-    return attr
+    return size_key(attr)
 
 
 # -- rules: the simpler value, or None -------------------------------------------------------------
