@@ -502,40 +502,67 @@ cdef object needs_mask(PyObject **flat, Py_ssize_t n_flat):
 
 
 cdef GradientPlan gradient_plan(Plan plan, PyObject **flat, Py_ssize_t n_flat):
-    cdef object mask = needs_mask(flat, n_flat)
-    found = plan.gradients.get(mask)
+    cdef unsigned long long mask = 0
+    cdef Py_ssize_t i
+    if n_flat <= 60:
+        for i in range(n_flat):
+            if isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).needs_grad:
+                mask |= (<unsigned long long>1) << i
+        if plan.last_gradient is not None and mask == plan.last_mask:
+            return <GradientPlan>plan.last_gradient
+    cdef object key = needs_mask(flat, n_flat)
+    found = plan.gradients.get(key)
     if found is None:
         flags = [isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).needs_grad for i in range(n_flat)]
         found = plan.derive(plan, flags)
-        plan.gradients[mask] = found
+        plan.gradients[key] = found
+    if n_flat <= 60:
+        plan.last_mask, plan.last_gradient = mask, found
+        plan.constant_args = plan.constant_versions = None
     return <GradientPlan>found
 
 
-cdef OpNode make_node(GradientPlan gradient, PyObject **flat, Py_ssize_t n_flat):
+cdef OpNode make_node(GradientPlan gradient, PyObject **flat, Py_ssize_t n_flat, bint with_args):
+    """A node with its edges and, unless all it holds is known, what it keeps of the inputs."""
     cdef OpNode node = OpNode.__new__(OpNode)
     cdef Py_ssize_t i, position
     cdef Tensor t
-    cdef list args = [None] * n_flat, versions = [None] * n_flat
+    cdef bint plain = True
+    cdef list args, versions, edges = []
+    number(node)
     node.plan, node.n_inputs = gradient, n_flat
-    for i in range(n_flat):
-        value = <object>flat[i]
-        if isinstance(value, Tensor):
-            t = <Tensor>value
-            if gradient.save_inputs[i]:
-                args[i] = t
-                versions[i] = t.memory.version
+    if with_args:
+        args, versions = [None] * n_flat, [None] * n_flat
+        for i in range(n_flat):
+            value = <object>flat[i]
+            if isinstance(value, Tensor):
+                t = <Tensor>value
+                if gradient.save_inputs[i]:
+                    args[i] = t
+                    versions[i] = t.memory.version
+                else:
+                    args[i] = t.lay
             else:
-                args[i] = t.lay
-        else:
-            args[i] = value
-    node.args, node.versions = args, versions
-    node.edges, node.slots = [], []
+                args[i] = value
+        node.args, node.versions = args, versions
     for position in gradient.wanted:
         t = <Tensor>flat[position]
-        node.edges.append(edge_of(t))
-        node.slots.append(t.slot)
-    number(node)  # after its edges: a view whose base was written gets a new node from edge_of
+        edges.append(edge_of(t))
+        plain &= t.slot == 0
+    node.edges = edges
+    if plain:
+        node.slots = no_slots(len(edges))
+    else:
+        node.slots = [(<Tensor>flat[<Py_ssize_t>position]).slot for position in gradient.wanted]
     return node
+
+
+cdef list _no_slots = [[0] * n for n in range(8)]
+
+
+cdef inline list no_slots(Py_ssize_t n):
+    """Slots of edges to first outputs: shared, never written."""
+    return <list>_no_slots[n] if n < 8 else [0] * n
 
 
 cdef keep_output(OpNode node, Py_ssize_t j, Tensor t):
@@ -554,16 +581,36 @@ cdef record_call(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, object re
     cdef Py_ssize_t j
     if gradient is None or not gradient.wanted:
         return
-    node = make_node(gradient, flat, n_flat)
-    cdef list outputs = [result] if plan.form == FORM_SINGLE else result
-    node.outputs = <int>len(outputs)
-    node.shapes = [(<Tensor>t).lay for t in outputs]
-    for j in range(node.outputs):
-        t = <Tensor>outputs[j]
-        keep_output(node, j, t)
-        if gradient.differentiable[j]:
-            t.node, t.slot, t.needs_grad = node, <int>j, True
-            t.view_version = t.memory.version
+    cdef bint constant = plan.constant_args is not None
+    node = make_node(gradient, flat, n_flat, not constant)
+    if plan.form == FORM_SINGLE:
+        t = <Tensor>result
+        node.outputs = 1
+        node.shapes = plan.out_layouts if plan.out_kinds[0] == OUT_NEW else [t.lay]
+        if not constant:
+            keep_output(node, 0, t)
+        if gradient.differentiable[0]:
+            t.node, t.slot, t.needs_grad, t.view_version = node, 0, True, t.memory.version
+    else:
+        node.outputs = <int>len(result)
+        node.shapes = [(<Tensor>t).lay for t in result]
+        for j in range(node.outputs):
+            t = <Tensor>result[j]
+            if not constant:
+                keep_output(node, j, t)
+            if gradient.differentiable[j]:
+                t.node, t.slot, t.needs_grad, t.view_version = node, <int>j, True, t.memory.version
+    if constant:
+        node.args, node.versions = plan.constant_args, plan.constant_versions
+    elif not gradient.saves and plan.last_gradient is gradient and only_layouts(node.args):
+        plan.constant_args, plan.constant_versions = node.args, node.versions
+
+
+cdef bint only_layouts(list args):
+    for value in args:
+        if value is not None and type(value) is not Layout:
+            return False
+    return True
 
 
 cdef record_in_place(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, Tensor target, Tensor previous):
@@ -571,14 +618,14 @@ cdef record_in_place(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, Tenso
     cdef OpNode node
     if gradient is None or not gradient.wanted:
         return
-    node = make_node(gradient, flat, n_flat)
+    node = make_node(gradient, flat, n_flat, True)
     for i in range(n_flat):
         if i != op.into and node.versions[i] is not None and (<Tensor>node.args[i]).memory is target.memory:
             node.versions[i] = target.memory.version - 1  # kept before the write
     if target.base is not None and (not gradient.wanted or gradient.wanted[0] != op.into):
         # the base's edge comes first, even if the old value gets no cotangent
-        node.edges.insert(0, None)
-        node.slots.insert(0, 0)
+        node.edges = [None] + node.edges
+        node.slots = [0] + node.slots
         node.outputs, node.shapes = 1, [target.lay]
         keep_output(node, 0, target)
         _rebase(target, shifted(node))

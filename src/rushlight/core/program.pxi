@@ -81,6 +81,9 @@ cdef class Plan:
     cdef bint differentiable
     cdef bint elementwise           # an in-place call may read operands that are the very memory written
     cdef dict gradients             # needs-mask -> GradientPlan, filled by `derive`
+    cdef unsigned long long last_mask   # the mask seen last, its gradient plan, and what its nodes hold if that is
+    cdef object last_gradient           # the same for every call: layouts alone
+    cdef list constant_args, constant_versions
     cdef public object derive       # derive(plan, needs) -> GradientPlan
     cdef public object info         # the planner's own record (structure, layouts)
 
