@@ -6,7 +6,7 @@ import numpy as np
 
 from rushlight.compiler.launch import Lowered
 from rushlight.compiler.run import Bound
-from rushlight.compiler.templates import TEMPLATES, Array, Context
+from rushlight.compiler.templates import Array, Context, template_for
 from rushlight.ir.dtypes import dtype_named
 from rushlight.ir.graph import Graph, Value
 from rushlight.ir.sizes import Scope, contiguous_strides
@@ -62,9 +62,10 @@ def bind(
     graph.returns(values, [result.strides for result in results])
     lowered = Lowered([])
     keywords = options(arrays) if options else {}
-    TEMPLATES[name](Context(lowered), SimpleNamespace(attrs=attrs), arrays[:operands], results, **keywords)
+    node = SimpleNamespace(prim=SimpleNamespace(name=name), attrs=attrs)
+    template_for(name)(Context(lowered), node, arrays[:operands], results, **keywords)
     bound = Bound(lowered, graph, inputs)
-    bound.lowered, bound.guards = lowered, list(scope.guards)
+    bound.lowered, bound.guards, bound.graph = lowered, list(scope.guards), graph
     return bound
 
 
@@ -90,3 +91,10 @@ def call(name, inputs, output_shapes, attrs, *, pieces=3, **keywords) -> list[np
     bound = bind(name, inputs, output_shapes, attrs, **keywords)
     bound.run(pieces)
     return bound.outputs
+
+
+def rebind(bound: Bound, inputs, sizes: dict) -> Bound:
+    """The same launches for arrays of other sizes: `sizes` maps every size at lowering to its new number."""
+    symbols = {name: sizes[number] for name, number in bound.graph.scope.hints.items()}
+    assert all(eval(guard, {}, dict(symbols)) for guard in bound.guards), "a guard does not hold for these sizes"
+    return Bound(bound.lowered, bound.graph, inputs, symbols=symbols)
