@@ -239,6 +239,22 @@ def test_long_reductions(name):
     check(build, np.repeat(random(shape), 2, -1)[..., ::2], tolerance=4e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int32", "uint8", "bool", "complex64"])
+def test_tall_reductions(dtype):
+    def build(a):
+        results = [B.any(a, (0,)), B.all(a, (0,))]
+        if dtype != "bool":
+            results.append(B.sum(a, (0,)))
+        if not dtype.startswith("complex"):
+            results += [B.max(a, (0,)), B.min(a, (0,)), B.argmax(a, 0), B.argmin(a, 0)]
+        return results
+
+    for columns in (90, 1100):
+        shape = (300_000 // columns, columns)
+        tolerance = {"bfloat16": 2e-2, "float64": 1e-10}.get(dtype, 4e-5)
+        check(build, random(shape, dtype), dtypes=[dtype], tolerance=tolerance)
+
+
 def test_long_argmin_prefers_the_first_nan():
     x = random((300, 1000))
     x[7, 3] = x[200, 2] = np.nan

@@ -8,6 +8,7 @@ from ..ir.dtypes import DType, float32, float64, uint8
 from ..ir.sizes import Sym, hint, product
 from .affine import Dim
 from .codegen_pass import Block, PassWriter, closure, needed_by
+from .codegen_sweep import SweepWriter, can_sweep
 from .codegen_tile import Transposer
 from .codegen_values import Values, i64, slot_bytes
 from .cost import EXPENSIVE
@@ -17,11 +18,12 @@ from .launch import Launch
 from .nest import TILE, Nest, Pass
 from .target import host
 from .templates import Array
-from .text import Module, V, vector
+from .text import Module, V, scalar_bytes, vector
 
 MANY = 64  # iterations of the parallel loops that are enough for any number of threads
 BLOCK = 4096  # elements: the unit in which a single long loop is divided among threads
 GRAIN = 16384  # elements of cheap work that are worth a thread
+SWEPT = 1024  # columns that are swept at a time if rows alone are too few parallel parts
 SHORT_BODY = 20  # expressions up to which a loop may be written twice
 
 
@@ -42,9 +44,10 @@ class KernelWriter:
         self.everything = list(dict.fromkeys([*(e for n in self.needed for e in n), *self.final]))
         self.accesses = [a for p in nest.passes for _, a in p.stores] + [a for _, a in nest.results]
         self.plan = self.blocks()
+        self.sweeps = can_sweep(nest)
         self.stream_condition: V | None = None
         self.scratch_size = 0
-        self.scratch_at: dict[Expr, object] = {}
+        self.scratch_at: dict = {}
         self.place_slots()
         for expr in nest.staged:
             self.scratch_at[expr] = self.scratch_size
@@ -101,6 +104,8 @@ class KernelWriter:
         if not self.nest.vertical:
             return BLOCK
         width = self.plan[0].lanes * self.plan[0].copies
+        if self.sweeps:
+            return max(width, SWEPT)
         rows = hint(product(d.size for d in self.nest.inner))
         return width * max(1, BLOCK // (width * max(rows, 1)))
 
@@ -220,9 +225,30 @@ class KernelWriter:
         if not self.nest.vertical:
             self.passes(None, low, high)
             return
+        if self.sweeps:
+            SweepWriter(self, low, high).write()
+            return
         for block, index, mask in self.vector_loop(self.plan, low, high):
             with self.at_vectors(block, index, mask), self.values.inside(self.nest.vector, index):
                 self.passes(block, low, high)
+
+    def part_bounds(self, dim: Dim) -> tuple[V, V]:
+        """The range of the first inner loop in one part of a reduction that is split."""
+        f, values, parts = self.f, self.values, self.nest.cluster.parts
+        unit = 1 if self.nest.vector is not dim else 64
+        width = values.param((dim.size + (parts.size * unit - 1)) // (parts.size * unit) * unit)
+        size = values.size(dim)
+        low = f.minimum(f.mul(values.index[parts], width), size)
+        return low, f.minimum(f.add(low, width), size)
+
+    def state_at(self, expr: Expr, number: int, type: str):
+        """Where the states of all columns for part `number` of a reduction's state begin in scratch memory."""
+        if (expr, number) not in self.scratch_at:
+            columns = self.block if self.block is not None else self.nest.vector.size
+            self.scratch_at[expr, number] = self.scratch_size
+            size = (columns + self.plan[0].lanes) * scalar_bytes(type)
+            self.scratch_size = self.scratch_size + (size + 63) // 64 * 64
+        return self.scratch_at[expr, number]
 
     # -- tiles ----------------------------------------------------------------------------------
     def tiles(self, low: V, high: V) -> None:
@@ -294,6 +320,11 @@ class KernelWriter:
             for _ in self.copies(block) if block else (0,):
                 values.hoist(needed, [a for _, a in current.stores])
             PassWriter(self, current, needed, block, low, high).write()
+        self.store_results(block)
+
+    def store_results(self, block: Block | None) -> None:
+        """Store what does not depend on the inner loops."""
+        values = self.values
         for _ in self.copies(block) if block else (0,):
             found = [values.wide(e) if block else values.value(e) for e, _ in self.nest.results]
             for value, (_, access) in zip(found, self.nest.results):

@@ -74,18 +74,11 @@ class PassWriter:
 
     def bounds(self, dim: Dim) -> tuple[V, V]:
         """The range of an inner loop: all of it, or one part of it in a reduction that is split."""
-        values, f = self.values, self.f
         if self.nest.is_map:
             return self.low, self.high
-        parts = self.nest.cluster.parts
-        if parts is None or dim is not self.nest.inner[0]:
-            return i64(0), values.size(dim)
-        unit = 1 if self.nest.vector is not dim else 64
-        chunk = (dim.size + (parts.size * unit - 1)) // (parts.size * unit) * unit
-        width = values.param(chunk)
-        size = values.size(dim)
-        low = f.minimum(f.mul(values.index[parts], width), size)
-        return low, f.minimum(f.add(low, width), size)
+        if self.nest.cluster.parts is None or dim is not self.nest.inner[0]:
+            return i64(0), self.values.size(dim)
+        return self.kernel.part_bounds(dim)
 
     def loops(self, dims: list[Dim]) -> None:
         """Open the inner loops and write the body in the last one."""
