@@ -5,7 +5,7 @@
 from . import dtypes, arithmetic, unary, copying, creation, shape, matmul, reduction
 from . import softmax_family, activation, normalization, loss, convolution, pooling, spatial
 from . import indexing, masking, scattering, embeddings, joining, arranging, diagonals
-from . import scans, sorting, statistics
+from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, random, noise, complex
 from . import operators, printing
 # fmt: on

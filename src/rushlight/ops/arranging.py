@@ -6,6 +6,7 @@ from ..core import engine
 from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
+from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
 from .declare import add_method, composite, op
 from .indexing import is_zero
@@ -51,13 +52,7 @@ def repeated_evenly(input, repeats: int, dim: int):
 @op(public=False)
 def repeated_places(ends, total: int):
     """For each of `total` results the slice it repeats, given where the repeats of each slice end."""
-    return searched(ends, B.iota((total,)), right=True)
-
-
-def searched(row, values, right: bool):
-    from ..ir.primitives.sort import searchsorted
-
-    return searchsorted(row, values, right=right)
+    return PRIMITIVES["searchsorted"](ends, B.iota((total,)), right=True)
 
 
 @composite(method=True)

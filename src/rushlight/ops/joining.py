@@ -111,16 +111,6 @@ def column_stack(tensors, *, out=None):
     return hstack(columns, out=out)
 
 
-def stack_nested(data, dtype=None):
-    """Nested sequences of tensors of one shape as one tensor outside of any graph."""
-    parts = [x.detach() if isinstance(x, Tensor) else stack_nested(x) for x in data]
-    made = stack(parts)
-    return made if dtype is None else made.to(dtype)
-
-
-engine.bind("stack_nested", stack_nested)
-
-
 @op(public=False)
 def blocks(tensors: list):
     """Matrices along the diagonal of a matrix of zeros."""

@@ -78,7 +78,7 @@ def diff(input, n: int = 1, dim: int = -1, prepend=None, append=None):
     x = B.concat([v for v in (prepend, input, append) if v is not None], d)
     for _ in range(n):
         size = x.shape[d]
-        if is_zero(size):
+        if size == 0:
             break
         later, earlier = B.narrow(x, d, 1, size - 1), B.narrow(x, d, 0, size - 1)
         x = B.bit_xor(later, earlier) if x.dtype is dtypes.bool_ else later - earlier

@@ -154,7 +154,7 @@ def interpolated(x, places, rank, size, interpolation: str):
     if interpolation == "nearest":
         return at(B.round(rank))
     low, below = B.floor(rank), at(B.floor(rank))
-    weight = rank - low if interpolation == "linear" else B.where(B.eq(rank, low), 0.0, 0.5)
+    weight = rank - low if interpolation == "linear" else B.cast(B.where(B.eq(rank, low), 0.0, 0.5), x.dtype)
     above = at(B.ceil(rank))
     step = above - below
     between = B.where(B.lt(weight, 0.5), below + weight * step, above - step * (1 - weight))
