@@ -7,6 +7,7 @@ from . import softmax_family, activation, normalization, loss, convolution, pool
 from . import indexing, masking, scattering, embeddings, joining, arranging, diagonals
 from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, random, noise, complex
+from . import einsum, linear_forms, distances
 from . import operators, printing
 # fmt: on
 from ..interop import arrays, buffers, dlpack, pickling, storage
