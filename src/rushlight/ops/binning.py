@@ -61,8 +61,8 @@ def check_queries(row, values) -> None:
     if row.ndim != 1 and (row.ndim != values.ndim or tuple(row.shape[:-1]) != tuple(values.shape[:-1])):
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-            f"tensor and input value tensor must match, but we got boundaries tensor {list(row.shape)} and input value tensor "
-            f"{list(values.shape)}"
+            f"tensor and input value tensor must match, but we got boundaries tensor {list(row.shape)} and input value "
+            f"tensor {list(values.shape)}"
         )
 
 

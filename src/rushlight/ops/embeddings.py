@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from ..core.engine import is_grad_enabled, set_grad_mode
 from ..ir import build as B
 from ..ir import dtypes
+from ..ir.primitive import PRIMITIVES
 from .activation import FUNCTIONAL
 from .declare import composite, op
-from .indexing import put_at
+from .indexing import is_zero, put_at
 
 
 def check_table(name: str, weight, indices) -> None:
@@ -63,6 +66,16 @@ def renormalise(weight, indices, max_norm, norm_type) -> None:
         set_grad_mode(recording)
 
 
+def wrapped_padding(padding_idx, weight) -> int:
+    """The row for padding, counted from the start; -1 for none."""
+    if padding_idx is None:
+        return -1
+    rows = weight.shape[0]
+    if not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx % rows
+
+
 @composite
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     """Row i of the table (V, D) for every index i: (*) to (*, D)."""
@@ -77,13 +90,7 @@ def functional_embedding(
     The row `padding_idx` gets no gradient. With `max_norm` the rows used are first scaled, in place, to a
     `norm_type`-norm of at most `max_norm`; with `scale_grad_by_freq` gradients are divided by how often a row is used.
     """
-    if padding_idx is None:
-        padding_idx = -1
-    else:
-        rows = weight.shape[0]
-        if not -rows <= padding_idx < rows:
-            raise AssertionError("Padding_idx must be within num_embeddings")
-        padding_idx %= rows
+    padding_idx = wrapped_padding(padding_idx, weight)
     if max_norm is not None:
         renormalise(weight, input, max_norm, norm_type)
     return embedded(weight, input, padding_idx, scale_grad_by_freq)
@@ -91,3 +98,158 @@ def functional_embedding(
 
 functional_embedding.__name__ = "embedding"
 FUNCTIONAL["embedding"] = functional_embedding
+
+
+# -- bags ---------------------------------------------------------------------------------------
+def bag_members(weight, indices, per_sample_weights, padding_idx: int, scale: bool):
+    """(rows of the table for the indices, weighted; whether each counts, as 0 or 1)"""
+    rows = embedded(weight, indices, padding_idx, scale)
+    rows = B.cast(rows, dtypes.float32) if rows.dtype.itemsize < 4 else rows
+    counts = B.ne(indices, padding_idx) if padding_idx >= 0 else B.full(indices.shape, True, dtypes.bool_)
+    if per_sample_weights is not None:
+        rows = rows * B.unsqueeze(B.cast(per_sample_weights, rows.dtype), -1)
+    return rows, counts
+
+
+@op(public=False)
+def even_bags(weight, indices, per_sample_weights, mode: str, padding_idx: int, scale: bool):
+    """Bags that are the rows of a matrix of indices (B, N): (B, D)."""
+    check_table("embedding_bag", weight, indices)
+    rows, counts = bag_members(weight, indices, per_sample_weights, padding_idx, scale)
+    present = B.unsqueeze(counts, -1)
+    sizes = B.unsqueeze(B.sum(B.cast(counts, rows.dtype), (1,)), -1)
+    if mode == "max" and not is_zero(indices.shape[1]):
+        highest = B.max(B.where(present, rows, -math.inf), (1,))
+        return B.cast(B.where(B.eq(sizes, 0), B.zeros_like(highest), highest), weight.dtype)
+    total = B.sum(B.where(present, rows, B.zeros_like(rows)), (1,))
+    return B.cast(total / B.maximum(sizes, 1) if mode == "mean" else total, weight.dtype)
+
+
+@op(public=False)
+def ragged_bags(weight, indices, offsets, per_sample_weights, mode: str, padding_idx: int, scale: bool, last: bool):
+    """Bags of a vector of indices, each from its offset to the next (the last offset is an end, with `last`): (B, D)."""
+    check_table("embedding_bag", weight, indices)
+    rows, counts = bag_members(weight, indices, per_sample_weights, padding_idx, scale)
+    number = offsets.shape[0] - 1 if last else offsets.shape[0]
+    bag = PRIMITIVES["searchsorted"](B.cast(offsets, dtypes.int64), B.iota(indices.shape), right=True) - 1
+    sizes = B.put(B.zeros((number,), rows.dtype), B.cast(counts, rows.dtype), bag, dim=0, mode="add")
+    sizes, present = B.unsqueeze(sizes, -1), B.unsqueeze(counts, -1)
+    shape = (number, weight.shape[1])
+    if mode == "max":
+        places = B.expand(B.unsqueeze(bag, -1), rows.shape)
+        highest = B.scatter(B.full(shape, -math.inf, rows.dtype), 0, places, B.where(present, rows, -math.inf), "max")
+        return B.cast(B.where(B.eq(sizes, 0), B.zeros_like(highest), highest), weight.dtype)
+    total = B.put(B.zeros(shape, rows.dtype), B.where(present, rows, B.zeros_like(rows)), bag, dim=0, mode="add")
+    return B.cast(total / B.maximum(sizes, 1) if mode == "mean" else total, weight.dtype)
+
+
+def check_bags(input, weight, offsets, mode, scale_grad_by_freq, per_sample_weights) -> None:
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None:
+        if tuple(per_sample_weights.shape) != tuple(input.shape):
+            raise ValueError(
+                f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.shape)}) is not None, then it "
+                f"must have the same shape as the input ({tuple(input.shape)})"
+            )
+        if mode != "sum":
+            raise NotImplementedError(
+                "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
+                f"(got mode='{mode}'). Please open a feature request on GitHub."
+            )
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if input.ndim == 2 and offsets is not None:
+        raise ValueError(
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+            f"sequences. However, found offsets of type {type(offsets)}"
+        )
+    if input.ndim == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.ndim != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+        check_offsets(input, offsets)
+    if input.ndim not in (1, 2):
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+
+
+def check_offsets(input, offsets) -> None:
+    if offsets.dtype not in (dtypes.int64, dtypes.int32):
+        raise RuntimeError(f"expected offsets to be of type Long or Int, but got {offsets.dtype.name}")
+    if offsets.numel() and offsets[0].item() != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+            f"However, got {offsets[0].item()}"
+        )
+    if offsets.numel() and offsets[-1].item() > input.numel():
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length ({input.numel()}), but got {offsets[-1].item()}"
+        )
+
+
+def embedding_bag(
+    input,
+    weight,
+    offsets=None,
+    max_norm=None,
+    norm_type=2,
+    scale_grad_by_freq=False,
+    mode="mean",
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=None,
+):
+    """Sums, means or maxima (`mode`) of bags of rows of the table (V, D): (B, D).
+
+    `input` (B, N) holds B bags of N indices; a vector (N,) comes with `offsets` (B,), where each bag starts (with
+    `include_last_offset` also where the last one ends). Sums may be weighted by `per_sample_weights`. Indices that
+    equal `padding_idx` count for nothing.
+    """
+    if weight.dtype in (dtypes.int64, dtypes.int32) and input.dtype.kind == "f":
+        input, weight = weight, input  # the order of old
+    check_bags(input, weight, offsets, mode, scale_grad_by_freq, per_sample_weights)
+    padding_idx = wrapped_padding(padding_idx, weight)
+    if max_norm is not None:
+        renormalise(weight, input, max_norm, norm_type)
+    options = (mode, padding_idx, bool(scale_grad_by_freq))
+    if input.ndim == 2:
+        return even_bags(weight, input, per_sample_weights, *options)
+    return ragged_bags(weight, input, offsets, per_sample_weights, *options, bool(include_last_offset))
+
+
+FUNCTIONAL["embedding_bag"] = embedding_bag
+
+
+# -- one-hot ------------------------------------------------------------------------------------
+@op(public=False)
+def hot(input, count: int):
+    shape = (*input.shape, count)
+    return B.cast(B.eq(B.expand(B.unsqueeze(input, -1), shape), B.iota(shape, len(shape) - 1)), dtypes.int64)
+
+
+def one_hot(tensor, num_classes=-1):
+    """int64 (*, num_classes): 1 at the place that each element of an int64 tensor (*) names, 0 elsewhere.
+
+    Without `num_classes`, one more than the greatest element.
+    """
+    if tensor.dtype is not dtypes.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if tensor.numel() == 0:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return hot(tensor, num_classes)
+    if tensor.min().item() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    highest = tensor.max().item()
+    if num_classes == -1:
+        num_classes = highest + 1
+    elif num_classes < 1:
+        raise RuntimeError("num_classes should be positive")
+    elif highest >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return hot(tensor, num_classes)
+
+
+FUNCTIONAL["one_hot"] = one_hot
