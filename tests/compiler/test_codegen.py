@@ -7,7 +7,7 @@ import pytest
 from lower_functions import layer_norm, softmax
 from lower_harness import Case, check, compare, random
 
-from rushlight.compiler import codegen_values
+from rushlight.compiler import codegen_scopes
 from rushlight.compiler.run import Bound
 from rushlight.ir import build as B
 
@@ -64,6 +64,20 @@ def test_the_first_of_equals_wins(shape, dim):
     check(lambda a: (B.argmax(a, dim), B.argmin(a, dim)), x.astype("uint8"))
 
 
+@pytest.mark.parametrize("divide", [B.floor_divide, B.remainder, B.trunc_divide, B.fmod])
+def test_integer_division_by_zero_is_reported(divide):
+    x, y = np.arange(70, dtype="int32"), np.full(70, 3, "int32")
+    case = check(divide, x, y)
+    for place in (0, 40, 69):
+        zero = y.copy()
+        zero[place] = 0
+        with pytest.raises(ZeroDivisionError):
+            case.run([x, zero])
+    check(lambda a, s: divide(a, s), x, numbers=(7,))
+    with pytest.raises(ZeroDivisionError):
+        Case(lambda a, s: divide(a, s), [x], [0]).run()
+
+
 # -- memory -----------------------------------------------------------------------------------------
 GUARD = 256  # elements around a result
 
@@ -88,7 +102,7 @@ def test_tails_write_nothing_else(build):
 
 def test_large_results_bypass_caches(monkeypatch):
     """Aligned or not, the numbers are the same."""
-    monkeypatch.setattr(codegen_values, "STREAMED", 1 << 10)
+    monkeypatch.setattr(codegen_scopes, "STREAMED", 1 << 10)
     for build, shape in ((lambda x: x * 2.0, (5000,)), (lambda x: x + x, (70, 64)), (softmax, (70, 128))):
         case = check(build, random(shape))
         assert any("!nontemporal" in launch.kernel.text for launch in case.lowered.launches)

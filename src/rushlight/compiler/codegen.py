@@ -8,9 +8,10 @@ from ..ir.dtypes import DType, float32, float64, uint8
 from ..ir.sizes import Sym, hint, product
 from .affine import Dim
 from .codegen_pass import Block, PassWriter, closure, needed_by
+from .codegen_scopes import i64
 from .codegen_sweep import SweepWriter, can_sweep
 from .codegen_tile import Transposer
-from .codegen_values import Values, i64, slot_bytes
+from .codegen_values import Values, slot_bytes
 from .cost import EXPENSIVE
 from .expressions import Access, Expr
 from .kernel import Kernel

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .affine import Dim
 from .codegen_fold import Accumulator, accumulator, fold_of
-from .codegen_values import i64
+from .codegen_scopes import i64
 from .expressions import Access, Expr, reduction_of
 from .nest import Pass
 from .text import V

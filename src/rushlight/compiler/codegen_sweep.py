@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .codegen_fold import Accumulator
 from .codegen_pass import CHAIN, Block, PassWriter
-from .codegen_values import i64
+from .codegen_scopes import i64
 from .expressions import Expr
 from .nest import Nest
 from .text import V, element, vector

@@ -6,7 +6,8 @@ scratch memory of this thread; then the map runs over the tile as if all its ope
 
 from __future__ import annotations
 
-from .codegen_values import Values, i64
+from .codegen_scopes import i64
+from .codegen_values import Values
 from .expressions import Access
 from .nest import TILE
 from .target import host

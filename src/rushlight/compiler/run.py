@@ -65,8 +65,10 @@ class Bound:
             for begin, end in reversed(split(total, pieces)):
                 entry(buffers, params, begin, end)
             if self.error[0]:
-                _, index, dim, size = self.error
+                what, index, dim, size = self.error
                 self.error[...] = 0
+                if what == 2:
+                    raise ZeroDivisionError("integer division by zero")
                 raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
 
     def _inputs(self, graph: Graph, arrays: list, scalars: list) -> list:

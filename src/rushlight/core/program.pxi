@@ -189,6 +189,10 @@ class IndexOutOfRange(IndexError, RuntimeError):
     """An index that a kernel found to be out of bounds: PyTorch raises an IndexError for some ops, a RuntimeError for others."""
 
 
+class DividedByZero(ZeroDivisionError, RuntimeError):
+    """An integer was divided by zero; PyTorch raises RuntimeError for this."""
+
+
 cdef void *_calloc(size_t count, size_t size) except NULL:
     cdef void *p = calloc(count if count else 1, size)
     if p == NULL:
@@ -324,6 +328,8 @@ cdef int _launch_all(Plan plan, PyObject **flat, void **outputs, char *temps) ex
                 free(buffers)
             if params != launch.params and params != local_params:
                 free(params)
+        if plan.reports and error[0] == 2:
+            raise DividedByZero("ZeroDivisionError: integer division or modulo by zero")
         if plan.reports and error[0]:
             raise IndexOutOfRange(f"index {error[1]} is out of bounds for dimension {error[2]} with size {error[3]}")
     return 0
