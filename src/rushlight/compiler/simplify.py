@@ -7,6 +7,7 @@ from ..ir.graph import Graph, Node, Value
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import hint, known_equal
 from .affine import size_key
+from .joining import joined_parts
 
 
 def simplify(graph: Graph) -> Graph:
@@ -195,11 +196,22 @@ def _concat(rewriter, node, *inputs):
     return filled[0] if len(filled) == 1 else None
 
 
+def _add(rewriter, node, x, y):
+    """Parts padded with zeros to different places make a concatenation."""
+    found = joined_parts(x, y, lambda shape: constant(rewriter.graph, 0, shape, x.dtype))
+    if found is None:
+        return None
+    dim, parts = found
+    joined = Node(PRIMITIVES["concat"], parts, {"dim": dim}, [(x.shape, x.dtype)])
+    return rewriter.apply(joined, parts)[0]
+
+
 def _pad(rewriter, node, x):
     return x if all(_number(n, 0) for n in (*node.attrs["low"], *node.attrs["high"])) else None
 
 
 RULES = {
+    "add": _add,
     "cast": _cast,
     "reshape": _view(_reshape),
     "permute": _plain_permute,
