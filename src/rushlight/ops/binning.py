@@ -156,7 +156,7 @@ def binned(input, low: float, high: float, bins: int, weight=None):
     return B.put(B.zeros((bins,), dtype), amounts, place, dim=0, mode="add")
 
 
-def limits(name: str, input, low, high) -> tuple:
+def limits(name: str, input, low, high, margin: float) -> tuple:
     """The range of a histogram: as given, or that of the data; widened if it is a point."""
     if low == high and input.numel():
         low, high = input.min().item(), input.max().item()
@@ -164,7 +164,7 @@ def limits(name: str, input, low, high) -> tuple:
         raise RuntimeError(f"{name}: range of [{low}, {high}] is not finite")
     if low > high:
         raise RuntimeError(f"{name}: max must be larger than min")
-    return (low - 1, high + 1) if low == high else (low, high)
+    return (low - margin, high + margin) if low == high else (low, high)
 
 
 @composite(method=True)
@@ -174,7 +174,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         raise NotImplementedError(f'"histogram_cpu" not implemented for {input.dtype.name}')
     if bins <= 0:
         raise RuntimeError(f"torch.histc(): bins must be > 0, but got {bins}")
-    low, high = limits("torch.histc()", input, min, max)
+    low, high = limits("torch.histc()", input, min, max, 1)
     found = binned(input.detach(), float(low), float(high), bins)
     if out is None:
         return found
@@ -214,7 +214,7 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
     else:
         from .ranges import linspace
 
-        low, high = limits("torch.histogram()", input, *(range or (0, 0)))
+        low, high = limits("torch.histogram()", input, *(range or ((0, 0) if input.numel() else (0, 1))), 0.5)
         edges = linspace(low, high, bins + 1, dtype=input.dtype)
     found = binned_between(input.detach(), edges, weight, bool(density))
     return named("histogram", "hist bin_edges", stored(out, (found, edges)))

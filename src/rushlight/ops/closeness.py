@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
+from ..ir.graph import Value
 from .declare import composite, op
 
 
@@ -21,6 +23,9 @@ def near(input, other, rtol: float, atol: float, equal_nan: bool):
 
 
 def check_close(input, other, rtol, atol) -> None:
+    for value in (input, other):
+        if not isinstance(value, (Tensor, Value)):
+            raise TypeError(f"isclose(): arguments must be Tensors, not {type(value).__name__}")
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.name} did not match {other.dtype.name}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):

@@ -88,7 +88,7 @@ def op(
 
     method    also a method of Tensor (True, or the method's name)
     inplace   also `name_`, which writes into its first argument
-    out       accepts `out=`
+    out       accepts `out=`; "apart": which must not share memory with an argument
     view      the result shares memory with the input wherever strides allow
     alias     further public names
     mutates   names of parameters (tensors or lists) that receive the body's results; the op returns None

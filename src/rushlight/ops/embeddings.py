@@ -127,7 +127,7 @@ def even_bags(weight, indices, per_sample_weights, mode: str, padding_idx: int, 
 
 @op(public=False)
 def ragged_bags(weight, indices, offsets, per_sample_weights, mode: str, padding_idx: int, scale: bool, last: bool):
-    """Bags of a vector of indices, each from its offset to the next (the last offset is an end, with `last`): (B, D)."""
+    """Bags of a vector of indices, each from its offset to the next (with `last` the last one is an end): (B, D)."""
     check_table("embedding_bag", weight, indices)
     rows, counts = bag_members(weight, indices, per_sample_weights, padding_idx, scale)
     number = offsets.shape[0] - 1 if last else offsets.shape[0]

@@ -95,6 +95,16 @@ def selected(x, mask) -> Tensor:
     return result
 
 
+@composite(method=True)
+def nonzero_static(input, *, size, fill_value=-1):
+    """The first `size` positions that `nonzero` finds, filled up with `fill_value`: int64[size, dims]."""
+    found = positions(input)[:size]
+    made = engine.empty_tensor(engine.layout_of((size, input.ndim), None, dtypes.int64))
+    fill.in_place(made, fill_value)
+    made[: found.shape[0]] = found
+    return made
+
+
 # -- x[...] -------------------------------------------------------------------------------------
 def wrapped(index, size, name: str = "index"):
     """Indices counted from the end if negative, as int64."""
@@ -232,6 +242,32 @@ def without_leading_ones(value, ndim: int):
     return value.reshape(tuple(value.shape[extra:])) if extra else value
 
 
+def value_getitem(x: Value, index):
+    """Indexing while tracing: tensors and lists among the items pick elements, all else makes a view."""
+    items = index if type(index) is tuple else (index,)
+    if not any(map(picks, items)):
+        return basic_getitem(x, index)
+    basic, indices = parse(x, index)
+    x = x if basic is None else basic_getitem(x, basic)
+    if not indices:
+        return x
+    x, indices, dim = adjacent(x, indices)
+    return take_at(x, [literal(i) if isinstance(i, Tensor) else i for i in indices], dim)
+
+
+def literal(index) -> Value:
+    """A small index tensor as a part of the graph under construction."""
+    numbers = [B.full((1,), number, dtypes.int64) for number in index.reshape((-1,)).tolist()]
+    flat = B.concat(numbers, 0) if numbers else B.zeros((0,), dtypes.int64)
+    return B.reshape(flat, tuple(index.shape))
+
+
+def picks(item) -> bool:
+    return isinstance(item, (Tensor, Value, list, bool, range)) or hasattr(item, "__array__")
+
+
+basic_getitem = Value.__getitem__
+Value.__getitem__ = value_getitem
 engine.bind("getitem", getitem)
 engine.bind("setitem", setitem)
 

@@ -13,7 +13,7 @@ from .declare import composite, op
 
 
 # -- put together -------------------------------------------------------------------------------
-@op(out=True, alias=("concat", "concatenate"), channels=True)
+@op(out="apart", alias=("concat", "concatenate"), channels=True)
 def cat(tensors: list, dim: int = 0):
     """Tensors one after the other along `dim`; all other sizes must agree.
 
@@ -23,6 +23,7 @@ def cat(tensors: list, dim: int = 0):
     """
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    check_tensors(tensors)
     for place, x in enumerate(tensors):
         if x.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {place}) cannot be concatenated")
@@ -33,6 +34,12 @@ def cat(tensors: list, dim: int = 0):
     filled = [x for x in tensors if not is_nothing(x)] or tensors[:1]
     check_sizes("cat", filled, B.wrap_dim(dim, filled[0].ndim))
     return B.concat([B.cast(x, dtype) for x in filled], dim)
+
+
+def check_tensors(tensors) -> None:
+    for place, x in enumerate(tensors):
+        if x is None:
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got NoneType")
 
 
 def is_nothing(x) -> bool:
@@ -58,6 +65,7 @@ def stack(tensors: list, dim: int = 0):
     """Tensors of one shape along a new dim."""
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
+    check_tensors(tensors)
     first = tensors[0]
     for place, x in enumerate(tensors):
         if x.ndim != first.ndim or any(a != b for a, b in zip(x.shape, first.shape)):
@@ -77,6 +85,22 @@ def at_least(x, ndim: int):
     if x.ndim == 0:
         return x.reshape((1,) * ndim)
     return x.unsqueeze(0) if ndim == 2 else x.reshape((1, x.shape[0], 1))
+
+
+def _at_least(ndim: int):
+    def function(*tensors):
+        if len(tensors) == 1:
+            if isinstance(tensors[0], (tuple, list)):
+                return tuple(at_least(x, ndim) for x in tensors[0])
+            return at_least(tensors[0], ndim)
+        return tuple(at_least(x, ndim) for x in tensors)
+
+    function.__name__ = f"atleast_{ndim}d"
+    function.__doc__ = f"The tensor, or a tuple of all tensors, with dims of size 1 added to make at least {ndim}."
+    return composite(function)
+
+
+atleast_1d, atleast_2d, atleast_3d = map(_at_least, (1, 2, 3))
 
 
 def check_any(name: str, tensors) -> list:

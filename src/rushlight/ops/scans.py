@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..ir import build as B
 from ..ir import dtypes
 from .declare import Number, composite, op
@@ -36,12 +38,20 @@ def logcumsumexp(input, dim: int):
 
 
 def complex_logcumsumexp(x, dim: int):
-    """Sums of exponentials, scaled by the largest so far; the running scale is exact for the sums after it."""
+    """m + log(sum of exp(x - m)), where m is the last element that outweighed the sum before it.
+
+    The phase of m is kept whole, as adding one by one would do.
+    """
     if x.ndim == 0:
         return x
     top = B.max(B.real(x), (dim,), True)
     top = B.where(B.isfinite(top), top, 0.0)
-    return B.log(B.cumsum(B.exp(x - top), dim)) + top
+    sums = B.cumsum(B.exp(x - top), dim)
+    before = B.shift(B.log(B.abs(sums)) + top, dim, 1, -math.inf)
+    leads = B.where(B.gt(B.real(x), before), B.iota(x.shape, dim), 0)
+    leading = B.gather(x, dim, B.cummax(leads, dim)[0])
+    leading = B.where(B.isfinite(B.real(leading)), leading, B.zeros_like(leading))
+    return leading + B.log(sums * B.exp(top - leading))
 
 
 def _running(name: str, function, meaning: str):

@@ -361,7 +361,7 @@ def put_(input, index, source, accumulate=False):
 
 
 # -- parts of a tensor replaced -------------------------------------------------------------------
-@op(method=True)
+@op(method=True, out=True)
 def select_scatter(input, src, dim: int, index: int):
     """A copy of the input with `src` as the slice at `index` of `dim`."""
     d = B.wrap_dim(dim, input.ndim)
@@ -371,7 +371,7 @@ def select_scatter(input, src, dim: int, index: int):
     return replaced(input, B.unsqueeze(src, d), d, index + size if index < 0 else index, 1)
 
 
-@op(method=True)
+@op(method=True, out=True)
 def slice_scatter(input, src, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1):
     """A copy of the input with `src` in the place of input[start:end:step] along `dim`."""
     d = B.wrap_dim(dim, input.ndim)
@@ -402,7 +402,7 @@ def replaced(input, src, dim: int, start, step):
     return B.put(input, src, index, dim=dim)
 
 
-@op(method=True)
+@op(method=True, out=True)
 def diagonal_scatter(input, src, offset: int = 0, dim1: int = 0, dim2: int = 1):
     """A copy of the input with `src` in the place of its diagonal."""
     first, second = B.wrap_dim(dim1, input.ndim), B.wrap_dim(dim2, input.ndim)
@@ -418,3 +418,11 @@ def diagonal_scatter(input, src, offset: int = 0, dim1: int = 0, dim2: int = 1):
     values = B.permute(src, (src.ndim - 1, *range(src.ndim - 1)))
     result = B.put(B.permute(input, order), B.cast(values, input.dtype), rows, columns, dim=0)
     return B.permute(result, [order.index(d) for d in range(input.ndim)])
+
+
+@composite(method=True)
+def as_strided_scatter(input, src, size, stride, storage_offset=None):
+    """A copy of the input with `src` in the place of its view with any shape, strides and offset."""
+    made = input.clone()
+    made.as_strided(size, stride, storage_offset or 0).copy_(src)
+    return made

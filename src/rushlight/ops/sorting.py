@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core import engine
 from ..ir import build as B
 from .declare import composite, op
 from .named import extremes
@@ -82,4 +83,9 @@ def at_place(x, place, dim: int, keepdim: bool):
 @composite(method=True)
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     """(values, indices) of the k-th smallest element along `dim`, counted from 1."""
+    if out is not None and any(engine.is_alias(target, input) for target in out):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+            "memory location. Please clone() the tensor before performing the operation."
+        )
     return extremes("kthvalue", kth_with_place(input, int(k), dim, keepdim), out)

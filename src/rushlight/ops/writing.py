@@ -24,6 +24,8 @@ def call_out(called, args, kwargs, out):
             f"{called.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
             "requires grad."
         )
+    if called.accepts_out == "apart":
+        check_apart(called.name, outputs, [*args, *kwargs.values()])
     with_modes = engine.set_grad_mode(False)
     try:
         results = called(*args, **kwargs)
@@ -35,6 +37,17 @@ def call_out(called, args, kwargs, out):
     for tensor, result in zip(outputs, results):
         store(tensor, result, called.name)
     return out
+
+
+def check_apart(name: str, outputs, arguments) -> None:
+    """Outputs must not share memory with tensors that are read."""
+    for value in arguments:
+        for tensor in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(tensor, Tensor) and any(engine.is_alias(tensor, out) for out in outputs):
+                raise RuntimeError(
+                    f"{name}: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                    "single memory location. Please clone() the tensor before performing the operation."
+                )
 
 
 def any_requires_grad(values) -> bool:
