@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir import build as B
 from ..ir.sizes import hint, product
-from .declare import composite, op
+from .declare import Number, composite, op
 from .softmax_family import wide_type
 
 
@@ -213,10 +213,14 @@ def instance_norm(
 
 
 @op
-def rms_norm(input, normalized_shape: tuple, weight=None, eps: float = 1.1920929e-07):
-    """Divide by the root mean square over the trailing dims (Zhang & Sennrich 2019)."""
+def rms_norm(input, normalized_shape: tuple, weight=None, eps: Number = None):
+    """Divide by the root mean square over the trailing dims (Zhang & Sennrich 2019).
+
+    `eps` is the machine epsilon of the type that the mean is computed in, unless given.
+    """
     dims = normalised_dims(input, normalized_shape)
     wide = B.cast(input, wide_type(input.dtype))
+    eps = (2.0**-52 if wide.dtype.itemsize == 8 else 2.0**-23) if eps is None else eps
     result = wide * B.rsqrt(B.mean(wide * wide, dims, True) + eps)
     return B.cast(result if weight is None else result * weight, input.dtype)
 

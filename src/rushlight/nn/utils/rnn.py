@@ -55,7 +55,10 @@ class PackedSequence(PackedSequence_):
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes this one."""
-    return None if permutation is None else ops.argsort(permutation)
+    if permutation is None:
+        return None
+    places = {index: place for place, index in enumerate(permutation.tolist())}
+    return ops.tensor([places[index] for index in range(len(places))])
 
 
 def pack_padded_sequence(
