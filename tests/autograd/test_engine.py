@@ -321,3 +321,12 @@ def test_function_with_two_outputs_and_none():
     a, b = Split.apply(x, 2.0)
     (a + 0 * b.detach()).sum().backward()
     assert x.grad.item() == 2.0
+
+
+def test_a_view_follows_a_write_into_its_base():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    view = y[1:]
+    y.mul_(2)
+    (g,) = rl.autograd.grad((y * 3).sum() + view.sum(), x)
+    assert g.tolist() == [12, 16]

@@ -529,7 +529,6 @@ cdef OpNode make_node(GradientPlan gradient, PyObject **flat, Py_ssize_t n_flat,
     cdef Tensor t
     cdef bint plain = True
     cdef list args, versions, edges = []
-    number(node)
     node.plan, node.n_inputs = gradient, n_flat
     if with_args:
         args, versions = [None] * n_flat, [None] * n_flat
@@ -554,6 +553,7 @@ cdef OpNode make_node(GradientPlan gradient, PyObject **flat, Py_ssize_t n_flat,
         node.slots = no_slots(len(edges))
     else:
         node.slots = [(<Tensor>flat[<Py_ssize_t>position]).slot for position in gradient.wanted]
+    number(node)  # after its edges: a view whose base was written gets a new node from edge_of
     return node
 
 
