@@ -145,7 +145,7 @@ cdef class Op:
     cdef int gathers          # parameter that takes a tuple of sizes, which may also be given one by one; or -1
     cdef dict plans
     cdef public object planner, declaration, tracer
-    cdef int into
+    cdef readonly int into
     cdef bint mutates, variadic
     cdef public bint records
     cdef dict __dict__

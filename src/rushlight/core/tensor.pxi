@@ -81,6 +81,12 @@ cdef str _module_name = "rushlight"
 cdef dict _hooks = {}  # Python functions that the rooms above lend to tensors: see bind()
 
 
+def set_module_name(str name):
+    """What sizes print as their module."""
+    global _module_name
+    _module_name = name
+
+
 def bind(name, function):
     """Lend the core a function it calls by name (operators, printing, indexing, ...)."""
     global _add, _sub, _mul, _div, _floordiv, _mod, _pow, _matmul, _neg, _getitem_view

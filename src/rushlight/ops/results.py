@@ -38,7 +38,7 @@ def finish(called: Op, results, arguments: list, flat: list, tracer, out_layouts
     finished.form = "single" if single else "list" if isinstance(results, list) else "tuple"
     finished.visible = -1 if getattr(declaration, "visible", None) is None else declaration.visible
     finished.elementwise = is_elementwise(tracer.graph)
-    if called.name.endswith("_") and not called.name.endswith("__") and called.name != declaration.name:
+    if called.into >= 0:
         write_into(finished, [as_value(values[0])], [flat[0]], [0], called)
         finished.form = "single"
         finished.visible = -1
@@ -49,9 +49,7 @@ def finish(called: Op, results, arguments: list, flat: list, tracer, out_layouts
         )
         finished.form = "none"
     elif out_layouts:
-        geometries = [(tracer.geometry(layout), layout.dtype) for layout in out_layouts]
-        for value, ((shape, strides), dtype) in zip(values, geometries):
-            add_new(finished, B.cast(as_value(value), dtype), strides)
+        write_out(finished, list(map(as_value, values)), out_layouts, tracer)
     else:
         for value in values:
             add_result(finished, value, flat, declaration, tracer.graph)
@@ -135,6 +133,23 @@ def write_into(finished: Finished, values: list, targets: list, positions: list,
         finished.computed.append(B.cast(value, target.dtype) if value.dtype is not target.dtype else value)
         finished.strides.append(target.strides)
         finished.aliases.append(position)
+
+
+class DoesNotFit(Exception):
+    """The results have another number, shape or dtype than the tensors that shall receive them."""
+
+
+def write_out(finished: Finished, values: list, out_layouts: tuple, tracer) -> None:
+    """Results that fill given tensors."""
+    geometries = [tracer.geometry(layout) for layout in out_layouts]
+    if finished.visible >= 0 or len(values) != len(geometries):
+        raise DoesNotFit
+    for value, (shape, strides), layout in zip(values, geometries, out_layouts):
+        if len(value.shape) != len(shape) or any(a != b for a, b in zip(value.shape, shape)):
+            raise DoesNotFit
+        if category(value.dtype) > category(layout.dtype):
+            raise DoesNotFit
+        add_new(finished, B.cast(value, layout.dtype), strides)
 
 
 def check_fits(called: Op, value: Value, target: Value) -> None:
