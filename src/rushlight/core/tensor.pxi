@@ -695,12 +695,14 @@ cdef object _to_list(Tensor t, int dim, int64_t offset):
     return [_to_list(t, dim + 1, offset + i * stride) for i in range(layout.shape[dim])]
 
 
+cdef object _complex = complex
+
+
 def write_elements(Tensor t, values):
     """Write a flat sequence of Python numbers into a contiguous tensor."""
     cdef char *p = t.memory.ptr + t.start * t.lay.itemsize
     cdef int code = t.lay.code, size = t.lay.itemsize
     cdef int64_t integer, most = 0
-    cdef double complex z
     if t.memory.readonly:
         raise RuntimeError("this tensor's memory is read-only")
     if code < 5:
@@ -720,9 +722,9 @@ def write_elements(Tensor t, values):
         elif code < COMPLEX64:
             write_real(p, code, float(value))
         else:
-            z = complex(value)
-            write_real(p, code, z.real)
-            write_real(p + size // 2, code, z.imag)
+            number = _complex(value)  # C's arithmetic would lose the sign of a zero part
+            write_real(p, code, number.real)
+            write_real(p + size // 2, code, number.imag)
         p += size
 
 

@@ -7,7 +7,7 @@ import math
 from ..ir import build as B
 from ..ir import dtypes
 from .creation import fresh
-from .declare import FUNCTIONS, composite, op
+from .declare import composite, op
 
 
 @op(inplace=True, public=False)
@@ -26,11 +26,16 @@ def triangle(input, length):
 
 
 @op(inplace=True, public=False)
-def arch(input, length):
-    """sqrt(1 - x ** 2) for x from -1 to 1."""
-    wide = dtypes.float64 if input.dtype is dtypes.float64 else dtypes.float32
-    x = B.iota(input.shape, 0, wide) * (2 / (length - 1)) - 1
-    return B.cast(B.sqrt(B.maximum(1 - x * x, 0)), input.dtype)
+def bell(input, length, beta, points: int):
+    """I0(beta y) / I0(beta) with y = sqrt(1 - x ** 2) for x from -1 to 1.
+
+    I0(z), the mean of exp(z cos t) over a turn, is the mean over equidistant points up to an error of I_points(z).
+    """
+    x = B.iota(input.shape, 0, dtypes.float64) * (2 / (length - 1)) - 1
+    cosines = B.cos(B.iota((points,), 0, dtypes.float64) * (2 * math.pi / points))
+    y = B.sqrt(B.maximum(1 - x * x, 0))
+    terms = B.exp(beta * (B.unsqueeze(y, 1) * B.unsqueeze(cosines, 0) - 1))
+    return B.cast(B.sum(terms, (1,)) / B.sum(B.exp(beta * (cosines - 1))), input.dtype)
 
 
 def window(name: str, window_length, periodic, fill, dtype, layout, device, requires_grad):
@@ -122,8 +127,9 @@ def kaiser_window(
     """I0(beta sqrt(1 - (2 i / (N - 1) - 1) ** 2)) / I0(beta), I0 the modified Bessel function of order 0."""
 
     def fill(made, length):
-        i0 = FUNCTIONS["i0"]
-        arch.in_place(made, length)
-        made.copy_(i0(made * beta) / i0(fresh((), made.dtype).fill_(beta)))
+        points = 64
+        while points * points < 80 * beta:
+            points *= 2
+        bell.in_place(made, length, float(beta), points)
 
     return window("kaiser_window", window_length, periodic, fill, dtype, layout, device, requires_grad)
