@@ -189,6 +189,17 @@ def test_epilogue(name, layout, order):
     close(actual, expected, "float32")
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int32", "complex64"])
+def test_bias_of_other_types(dtype):
+    case = Case((2, 3, 6, 5), (4, 3, 3, 3), padding=1, dtype=dtype)
+    bias = case.random(np.random.default_rng(1), (4,))
+    expected = case.forward() + bias[:, None, None]
+    inputs, shapes = [case.x, case.w, bias], [(expected.shape, dtype)]
+    options = lambda arrays: {"epilogue": Epilogue(arrays[2])}  # noqa: E731
+    (actual,) = call("conv", inputs, shapes, case.attrs, operands=2, options=options)
+    close(actual, expected, dtype)
+
+
 def test_not_a_number_passes_relu():
     x, w = np.full((1, 1, 2, 2), np.nan, "float32"), np.ones((1, 1, 1, 1), "float32")
     attrs = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1}
@@ -200,6 +211,19 @@ def test_not_a_number_passes_relu():
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int64", "uint8", "complex64", "complex128"])
 def test_dtypes(dtype):
     check(Case((2, 4, 6, 5), (6, 2, 3, 3), stride=(1, 2), padding=1, groups=2, dtype=dtype))
+
+
+@pytest.mark.parametrize("name", ["stride 2", "depthwise"])
+@pytest.mark.parametrize("layout, order", [(lambda a: a, None), (channels_last, (0, 2, 3, 1))], ids=["rows", "last"])
+def test_half_types(name, layout, order):
+    """float16, and bfloat16 as the upper half of float32."""
+    check(Case(**GEOMETRIES[name], dtype="float16"), layout, order)
+    for primitive, operands, attrs, expected in Case(**GEOMETRIES[name]).primitives():
+        bits = [layout((a.view(np.uint32) >> 16).astype(np.uint16)) for a in operands]
+        orders = None if order is None else [order]
+        (actual,) = call(primitive, bits, [(expected.shape, "bfloat16")], attrs, orders=orders, dtypes=["bfloat16"] * 2)
+        wide = (actual.astype(np.uint32) << 16).view(np.float32)
+        np.testing.assert_allclose(wide, expected, rtol=0, atol=0.03 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", ["plain 3x3", "stride 2", "groups", "depthwise", "1x1", "3-d"])

@@ -1,7 +1,7 @@
 """The gradient with respect to the input, as convolutions of gy.
 
 With stride s, the pixels of x fall into s phases per axis: those of one phase meet the same taps, and are a convolution
-of gy of stride 1 by these taps, with their order reversed (a negative dilation).
+of gy of stride 1 by these taps in reverse order.
 """
 
 from __future__ import annotations
@@ -38,16 +38,21 @@ class PartialConv:
     weight: Array
     result: Array
 
-    def with_taps_reversed(self) -> PartialConv:
-        """The same with positive dilation: the taps of window and weight counted from their ends."""
-        window, weight = self.window, self.weight
-        lasts = [taps - 1 for taps in window.taps]
-        start = tuple(s + n * d for s, n, d in zip(window.start, lasts, window.dilation))
-        dilation = tuple(-d for d in window.dilation)
-        offset = weight.offset + sum(n * stride for n, stride in zip(lasts, weight.strides[3:]))
-        strides = (*weight.strides[:3], *(-stride for stride in weight.strides[3:]))
-        window = replace(window, start=start, dilation=dilation)
-        return replace(self, window=window, weight=replace(weight, offset=offset, strides=strides))
+
+def taps_reversed(window: Window, weight: Array) -> tuple[Window, Array]:
+    """The same convolution with taps counted from their ends, which turns the sign of the dilation."""
+    lasts = [taps - 1 for taps in window.taps]
+    start = tuple(s + n * d for s, n, d in zip(window.start, lasts, window.dilation))
+    dilation = tuple(-d for d in window.dilation)
+    offset = weight.offset + sum(n * stride for n, stride in zip(lasts, weight.strides[3:]))
+    strides = (*weight.strides[:3], *(-stride for stride in weight.strides[3:]))
+    return replace(window, start=start, dilation=dilation), replace(weight, offset=offset, strides=strides)
+
+
+def adjoint_window(shape: ConvShape) -> Window:
+    """The window through which x sees gy spread apart by the stride."""
+    dilation = tuple(-d for d in shape.dilation)
+    return Window(shape.y, shape.input, shape.kernel, (1,) * len(AXES), dilation, shape.padding)
 
 
 def phases(stride: int, padding: int, dilation: int, kernel: int) -> list[Phase]:

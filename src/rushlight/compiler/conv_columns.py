@@ -19,7 +19,7 @@ from .conv_block import SPARE, BlockWriter
 from .conv_lanes import Lanes, below, vector_lanes
 from .conv_lines import Lines, emit_pack_lines
 from .conv_shape import is_one, merge_plane
-from .conv_tile import compute_dtype, emit_multiply
+from .conv_tile import emit_multiply
 from .conv_window import AXES, ONE, WINDOW, ZERO, Window, axes, divide, dot, i64, quotient_up, runs, strides
 from .gemm_element import rectify
 from .gemm_tile import FIRST
@@ -52,7 +52,7 @@ class Columns:
 
 
 def launch_columns(context, window: Window, weight: Array, result: Array, groups, bias=None, relu=False) -> None:
-    """weight [O, K] with contiguous rows, in the type of products; result [N, O, D, H, W], any strides; bias [O]."""
+    """weight [O, K] with contiguous rows, result [N, O, D, H, W], any strides; bias [O], contiguous."""
     plane = merge_plane(result) or result
     features, channels = weight.shape[0] // groups, window.image.shape[1] // groups
     taps, total = product(window.taps), product(window.pixels) * result.shape[0]
@@ -74,7 +74,7 @@ def launch_columns(context, window: Window, weight: Array, result: Array, groups
 def columns_kernel(key: Columns) -> Kernel:
     """Buffers image, weight, result[, bias], scratch; parameters `NAMES`."""
     module = Module()
-    emit_multiply(module, compute_dtype(key.dtype))
+    emit_multiply(module, key.dtype)
     emit_pack_lines(module, key.lines)
     _Writer(module.kernel("conv_columns"), key).emit()
     return Kernel("conv_columns", str(module))
@@ -82,7 +82,7 @@ def columns_kernel(key: Columns) -> Kernel:
 
 class _Writer(BlockWriter):
     def __init__(self, f: Function, key: Columns):
-        super().__init__(f, NAMES, compute_dtype(key.dtype), 3 + key.bias)
+        super().__init__(f, NAMES, key.dtype, 3 + key.bias)
         self.key = key
         self.image, self.weight, self.result, *self.bias = self.buffers
         self.written = Lanes(f, key.dtype, vector_lanes(key.dtype) if key.dense else 1)
@@ -114,7 +114,7 @@ class _Writer(BlockWriter):
             channel = f.mul(piece, even)
             channels = f.minimum(even, f.sub(p["channels"], channel))
             start = f.mul(f.add(first_channel, channel), p["image_c"])
-            source = f.at(self.image, self.written.memory, start)
+            source = self.element(self.image, start)
             f.call("pack_lines", "void", source, self.first, self.last, channels, self.lines, self.pitch, f.params)
             k = f.mul(channel, self.taps)
             weight = self.element(self.weight, f.add(f.mul(self.row, p["weight_row"]), k))
@@ -145,8 +145,7 @@ class _Writer(BlockWriter):
         """A run of pixels of one channel, from the sums to the result."""
         f, lanes = self.f, self.written
         with f.loop(0, length, lanes.count) as j:
-            sums = Lanes(f, self.dtype, lanes.count)
-            value = self._finished(sums.load(self.sums, f.add(source, j)), bias)
+            value = self._finished(lanes.load(self.sums, f.add(source, j)), bias)
             index = f.add(target, f.mul(j, self.p["result_2"]) if lanes.count == 1 else j)
             rest = f.sub(length, j)
             with f.branch(f.compare("sge", rest, i64(lanes.count))) as otherwise:

@@ -1,6 +1,6 @@
 """Convolution and its gradients by plain loops: any dtype, any strides, any geometry.
 
-One kernel per dtype serves all shapes, since every size is a parameter. Halves accumulate in float32.
+One kernel per dtype serves all shapes, since every size is a parameter.
 """
 
 from __future__ import annotations
@@ -12,13 +12,20 @@ from ..ir.dtypes import DType
 from ..ir.sizes import product
 from .conv_shape import ConvShape
 from .elementwise import from_memory, memory_type, register_type, to_memory
+from .gemm_element import rectify
 from .kernel import Kernel
+from .templates import Array
 from .text import Function, Module, V
 
 
-def direct_conv(context, shape: ConvShape) -> None:
-    """y[n, o, p] = sum over c and taps of x[n, c, p * stride + tap * dilation - padding] * w[o, c, tap]."""
-    launch(context, forward_kernel(shape.x.dtype), shape, [shape.x, shape.w, shape.y], shape.y)
+def direct_conv(context, shape: ConvShape, bias: Array | None, relu: bool) -> None:
+    """y[n, o, p] = bias[o] + sum over c and taps of x[n, c, p * stride + tap * dilation - padding] * w[o, c, tap].
+
+    `relu`, for real types, clamps the result at zero.
+    """
+    arrays = [shape.x, shape.w, shape.y] + ([bias] if bias else [])
+    kernel = forward_kernel(shape.x.dtype, bias is not None, relu)
+    launch(context, kernel, shape, arrays, shape.y, bias.strides[0] if bias else 0)
 
 
 def direct_input_grad(context, shape: ConvShape) -> None:
@@ -31,11 +38,11 @@ def direct_weight_grad(context, shape: ConvShape) -> None:
     launch(context, weight_grad_kernel(shape.x.dtype), shape, [shape.y, shape.x, shape.w], shape.w)
 
 
-def launch(context, kernel: Kernel, shape: ConvShape, arrays, result) -> None:
+def launch(context, kernel: Kernel, shape: ConvShape, arrays, result: Array, bias_step=0) -> None:
     """The range runs over the first two dimensions of the result."""
     sizes = [shape.groups, shape.channels, shape.features, shape.batch, *shape.input, *shape.kernel, *shape.output]
     strides = [*shape.x.strides, *shape.w.strides, *shape.y.strides]
-    params = [*sizes, *strides, *shape.stride, *shape.padding, *shape.dilation]
+    params = [*sizes, *strides, *shape.stride, *shape.padding, *shape.dilation, bias_step]
     context.launch(kernel, arrays, params, product(result.shape[:2]))
 
 
@@ -55,9 +62,10 @@ class Arithmetic:
         loaded = (self.f.load(pointer, self.memory) for pointer in self.pointers(base, index))
         return [from_memory(self.f, value, self.dtype, 1) for value in loaded]
 
-    def sums(self) -> list[V]:
-        """Variables for a sum, set to zero here."""
-        return [self.f.variable(self.type, self.f.const(0, self.type)) for _ in range(self.parts)]
+    def sums(self, start: list[V] | None = None) -> list[V]:
+        """Variables for a sum, set here to `start` or to zero."""
+        start = start or [self.f.const(0, self.type)] * self.parts
+        return [self.f.variable(self.type, value) for value in start]
 
     def add_product(self, sums: list[V], a: list[V], b: list[V]) -> None:
         f = self.f
@@ -77,11 +85,11 @@ class Nest:
 
     def __init__(self, f: Function):
         self.f = f
-        p = [f.param(i) for i in range(37)]
+        p = [f.param(i) for i in range(38)]
         self.groups, self.channels, self.features, self.batch = p[:4]
         self.input, self.kernel, self.output = p[4:7], p[7:10], p[10:13]
         self.x, self.w, self.y = p[13:18], p[18:23], p[23:28]
-        self.stride, self.padding, self.dilation = p[28:31], p[31:34], p[34:37]
+        self.stride, self.padding, self.dilation, self.bias_step = p[28:31], p[31:34], p[34:37], p[37]
 
     def index(self, strides: list[V], *coordinates: V) -> V:
         terms = [self.f.mul(a, b) for a, b in zip(coordinates, strides)]
@@ -124,19 +132,21 @@ def begin(name: str, dtype: DType) -> tuple[Module, Function, Nest, Arithmetic]:
 
 
 @functools.cache
-def forward_kernel(dtype: DType) -> Kernel:
+def forward_kernel(dtype: DType, bias: bool = False, relu: bool = False) -> Kernel:
     module, f, nest, arithmetic = begin("conv_direct", dtype)
-    x, w, y = (f.buffer(i) for i in range(3))
+    x, w, y, *rest = (f.buffer(i) for i in range(3 + bias))
     with f.loop(f.begin, f.end) as item, ExitStack() as stack:
         n, o = nest.split(item, f.mul(nest.groups, nest.features))
         first = f.mul(f.binary("udiv", o, nest.features), nest.channels)
         out = nest.loops(stack, nest.output)
-        sums = arithmetic.sums()
+        sums = arithmetic.sums(arithmetic.load(rest[0], f.mul(o, nest.bias_step)) if bias else None)
         with ExitStack() as inner:
             c, *taps = nest.loops(inner, [nest.channels, *nest.kernel])
             at = nest.inputs(inner, out, taps)
             a = arithmetic.load(x, nest.index(nest.x, n, f.add(first, c), *at))
             arithmetic.add_product(sums, a, arithmetic.load(w, nest.index(nest.w, o, c, *taps)))
+        if relu:
+            f.store(rectify(f, f.load(sums[0], arithmetic.type)), sums[0])
         arithmetic.store(sums, y, nest.index(nest.y, n, o, *out))
     return Kernel(f.name, str(module))
 

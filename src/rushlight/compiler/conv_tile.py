@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.dtypes import DType, float32
+from ..ir.dtypes import DType
 from .conv_window import i64
 from .gemm_tile import Tile, emit_tile
 from .target import host
@@ -21,11 +21,6 @@ ARGUMENTS = (
     ("i64", "columns"),
     ("i64", "flags"),  # FIRST to start from zero instead of C
 )
-
-
-def compute_dtype(dtype: DType) -> DType:
-    """What products of a dtype are computed in."""
-    return float32 if dtype.itemsize == 2 else dtype
 
 
 def tile_shape() -> tuple[int, int]:
