@@ -474,7 +474,7 @@ cdef class Tensor:
         return call_two(_add, self, other)
 
     def __radd__(self, other):
-        return call_two(_add, other, self)
+        return call_two(_add, self, other)
 
     def __sub__(self, other):
         return call_two(_sub, self, other)
@@ -486,7 +486,7 @@ cdef class Tensor:
         return call_two(_mul, self, other)
 
     def __rmul__(self, other):
-        return call_two(_mul, other, self)
+        return call_two(_mul, self, other)
 
     def __truediv__(self, other):
         return call_two(_div, self, other)
@@ -522,19 +522,19 @@ cdef class Tensor:
         return call_two(_hooks["bitwise_and"], self, other)
 
     def __rand__(self, other):
-        return call_two(_hooks["bitwise_and"], other, self)
+        return call_two(_hooks["bitwise_and"], self, other)
 
     def __or__(self, other):
         return call_two(_hooks["bitwise_or"], self, other)
 
     def __ror__(self, other):
-        return call_two(_hooks["bitwise_or"], other, self)
+        return call_two(_hooks["bitwise_or"], self, other)
 
     def __xor__(self, other):
         return call_two(_hooks["bitwise_xor"], self, other)
 
     def __rxor__(self, other):
-        return call_two(_hooks["bitwise_xor"], other, self)
+        return call_two(_hooks["bitwise_xor"], self, other)
 
     def __lshift__(self, other):
         return call_two(_hooks["bitwise_left_shift"], self, other)
