@@ -4,7 +4,7 @@
 # fmt: off
 from . import dtypes, arithmetic, unary, copying, creation, shape, matmul, reduction
 from . import softmax_family, activation, normalization, loss, convolution, pooling, spatial
-from . import indexing, masking, scattering, embeddings, joining, arranging, diagonals
+from . import compaction, indexing, masking, scattering, embeddings, joining, arranging, diagonals
 from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, random, noise, complex
 from . import einsum, linear_forms, distances

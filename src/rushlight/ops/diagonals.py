@@ -93,7 +93,7 @@ def _places(name: str, keeps, meaning: str):
     mask = op(mask, public=False)
 
     def function(row, col, offset=0, *, dtype=dtypes.int64, device=None, layout=None):
-        from .indexing import positions
+        from .compaction import positions
 
         for given, size in (("row", row), ("col", col)):
             if size < 0:

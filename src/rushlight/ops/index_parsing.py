@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from ..core import engine
 from ..core.engine import Tensor
 from ..ir import dtypes
 from ..ir.graph import Value
@@ -23,6 +24,24 @@ def parse(x, index) -> tuple[tuple | None, list]:
         check_count(x, len(items))
         return None, items
     return split(x, items)
+
+
+def plain(index, ndim: int):
+    """(index tensors, first dim) for the commonest indices, whole slices and adjacent int64 tensors; else None."""
+    tensors, first = [], 0
+    for place, item in enumerate(index):
+        if type(item) is slice:
+            if item.start is not None or item.stop is not None or item.step is not None:
+                return None
+        elif isinstance(item, Tensor) and item.dtype is dtypes.int64 and item.ndim:
+            if not tensors:
+                first = place
+            elif place != first + len(tensors):
+                return None
+            tensors.append(item)
+        else:
+            return None
+    return (tensors, first) if tensors and len(index) <= ndim else None
 
 
 def items_of(index) -> tuple:
@@ -77,6 +96,8 @@ def tensor_of(sequence) -> Tensor:
     """A list, range or array as an index tensor; an empty one holds integers."""
     from .from_data import as_array
 
+    if type(sequence) is list and sequence and type(sequence[0]) is int:
+        return engine.from_nested(sequence, dtypes.int64, dtypes.default, dtypes)
     found = as_array(list(sequence) if isinstance(sequence, range) else sequence, None, copy=False)
     if not isinstance(sequence, Tensor) and found.numel() == 0 and found.dtype.kind == "f":
         return found.to(dtypes.int64)
@@ -139,7 +160,7 @@ def truth_index(value: bool) -> Tensor:
 
 def mask_positions(x, mask, dim: int, place: int) -> list:
     """The coordinates where a mask of the dims from `dim` on holds."""
-    from .indexing import nonzero_columns
+    from .compaction import nonzero_columns
 
     for d, size in enumerate(mask.shape):
         if size != x.shape[dim + d]:

@@ -1,4 +1,4 @@
-"""Reading and writing by index: `x[...]`, gather, scatter, take, put, masks."""
+"""Reading and writing by index: `x[...]`, `x[...] = y` and `index_put`."""
 
 from __future__ import annotations
 
@@ -8,101 +8,10 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.sizes import hint
+from .compaction import compacted, nonzero_columns
 from .copying import copy, fill
-from .declare import FUNCTIONS, Number, composite, op
-from .index_parsing import MASKS, check_count, mask_positions, parse
-
-
-# -- where masks hold ---------------------------------------------------------------------------
-def counted(mask) -> tuple:
-    """(mask row-major, starts of its blocks' results, how many elements are not zero); see compiler.index_compact."""
-    from ..compiler import index_compact as compact
-
-    if isinstance(mask, Value):
-        raise NotImplementedError("the number of true elements of a mask is data: it is not known while tracing")
-    mask = mask.detach().contiguous()
-    blocks = compact.block_count(mask.numel())
-    starts = engine.empty_tensor(engine.layout_of((blocks + 1,), None, dtypes.int64))
-    if not blocks:
-        return mask, starts, 0
-    launch(compact.count_kernel(mask.dtype), [mask, starts], [mask.numel()], blocks)
-    launch(compact.starts_kernel(), [starts], [blocks], 1)
-    return mask, starts, starts[blocks].item()
-
-
-def launch(kernel, tensors: list, params: list, work: int, grain: int = 1) -> None:
-    """Run a kernel on the memory of tensors."""
-    engine.launch_kernel(kernel.address, [t.data_ptr() for t in tensors], params, work, grain)
-
-
-@composite(method=True)
-def nonzero(input, *, out=None, as_tuple=False):
-    """The positions of all elements that are not zero: int64[count, dims], or with `as_tuple` one tensor per dim.
-
-    >>> rushlight.tensor([0, 3, 0, 5]).nonzero()
-    tensor([[1],
-            [3]])
-    """
-    if as_tuple:
-        return tuple(nonzero_columns(input.reshape((1,)) if input.ndim == 0 else input))
-    found = positions(input)
-    if out is None:
-        return found
-    from .writing import store
-
-    return store(out, found, "nonzero")
-
-
-def positions(mask) -> Tensor:
-    """int64[count, dims], stored by columns."""
-    from ..compiler.index_compact import block_count, positions_kernel
-
-    mask, starts, total = counted(mask)
-    shape = mask.shape
-    result = engine.empty_tensor(engine.layout_of((total, len(shape)), (1, max(total, 1)), dtypes.int64))
-    if result.numel():
-        kernel = positions_kernel(mask.dtype, len(shape))
-        launch(kernel, [mask, starts, result], [mask.numel(), 1, total, *shape], block_count(mask.numel()))
-    return result
-
-
-def nonzero_columns(mask) -> list:
-    """One int64[count] per dim of the mask."""
-    found = positions(mask)
-    return [found[:, d] for d in range(mask.ndim)]
-
-
-@composite(method=True)
-def argwhere(input):
-    """The positions of all elements that are not zero, as `nonzero` has them."""
-    return positions(input)
-
-
-FUNCTIONS["where"].with_fewer = lambda condition: nonzero(condition, as_tuple=True)
-
-
-def selected(x, mask) -> Tensor:
-    """The values where a mask of the same shape holds."""
-    if x.requires_grad:
-        return take_at(x.reshape((-1,)), nonzero_columns(mask.reshape((-1,))), 0)
-    from ..compiler.index_compact import block_count, values_kernel
-
-    mask, starts, total = counted(mask)
-    x = x.detach().contiguous()
-    result = engine.empty_tensor(engine.layout_of((total,), None, x.dtype))
-    if total:
-        launch(values_kernel(x.element_size()), [mask, starts, x, result], [mask.numel()], block_count(mask.numel()))
-    return result
-
-
-@composite(method=True)
-def nonzero_static(input, *, size, fill_value=-1):
-    """The first `size` positions that `nonzero` finds, filled up with `fill_value`: int64[size, dims]."""
-    found = positions(input)[:size]
-    made = engine.empty_tensor(engine.layout_of((size, input.ndim), None, dtypes.int64))
-    fill.in_place(made, fill_value)
-    made[: found.shape[0]] = found
-    return made
+from .declare import Number, composite, op
+from .index_parsing import MASKS, check_count, mask_positions, parse, plain
 
 
 # -- x[...] -------------------------------------------------------------------------------------
@@ -166,6 +75,13 @@ def adjacent(x, indices: list) -> tuple:
     return x.permute(tuple(dims + [d for d in range(x.ndim) if d not in dims])), kept, 0
 
 
+def selected(x, mask) -> Tensor:
+    """The values where a mask of the same shape holds."""
+    if x.requires_grad:
+        return take_at(x.reshape((-1,)), nonzero_columns(mask.reshape((-1,))), 0)
+    return compacted(x, mask)
+
+
 def getitem(x, index):
     """`x[index]` where the index holds tensors, lists, arrays, bools or NumPy integers."""
     if isinstance(index, Tensor) and index.ndim and isinstance(x, Tensor):
@@ -173,6 +89,10 @@ def getitem(x, index):
             return take_at(x, [index], 0)
         if index.dtype is dtypes.bool_ and index.shape == x.shape:
             return selected(x, index)
+    elif type(index) is tuple:
+        found = plain(index, x.ndim)
+        if found is not None:
+            return take_at(x, *found)
     basic, indices = parse(x, index)
     if basic is not None:
         x = x[basic]
@@ -185,9 +105,15 @@ def getitem(x, index):
 def setitem(x, index, value):
     """`x[index] = value`: written in place through a view, or by `index_put_`."""
     indices = ()
+    if index is False:
+        return
     if not is_basic(index):
         if isinstance(index, Tensor) and is_fill_mask(x, index, value):
             fill_masked.in_place(x, index, value)
+            return
+        found = plain(index if type(index) is tuple else (index,), x.ndim)
+        if found is not None:
+            put_at.in_place(x, found[0], assigned(x, value, same=True), found[1])
             return
         basic, indices = parse(x, index)
         view = x if basic is None else x[basic]

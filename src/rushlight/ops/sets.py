@@ -8,9 +8,10 @@ from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
+from .compaction import nonzero_columns
 from .creation import fresh
 from .declare import composite, op
-from .indexing import is_zero, nonzero_columns
+from .indexing import is_zero
 from .statistics import starts_run
 
 FEW = 16  # elements to compare one by one with: cheaper than sorting them
