@@ -23,13 +23,21 @@ def sizes_of(given: tuple, size=None, name: str = "size") -> tuple:
     if size is not None:
         if given:
             raise TypeError(f"got multiple values for argument '{name}'")
-        given = (size,)
+        given = size if isinstance(size, (tuple, list)) else (size,)
     elif not given:
         raise TypeError(f"missing 1 required positional argument: '{name}'")
-    if len(given) == 1 and isinstance(given[0], (tuple, list)):
+    elif isinstance(given[0], (tuple, list)) and len(given) == 1:
         given = given[0]
+    for n in given:
+        if type(n) is not int:
+            return unusual_sizes(given, name)
+    return tuple(given)
+
+
+def unusual_sizes(given, name: str) -> tuple:
+    """Sizes among which are other things than ints."""
     for place, n in enumerate(given):
-        if type(n) is not int and (not hasattr(n, "__index__") or isinstance(n, bool)):
+        if not hasattr(n, "__index__") or isinstance(n, bool):
             raise TypeError(
                 f"argument '{name}' must be tuple of ints, but found element of type {type(n).__name__} at pos {place}"
             )

@@ -11,7 +11,7 @@ from .activation import FUNCTIONAL
 from .creation import fresh, strides_like
 from .declare import FUNCTIONS, composite, op
 from .memory_format import preserve_format
-from .random import bernoulli_, drawn_into, exponential_, source
+from .random import bernoulli_, draw_uniform, exponential_, source
 
 
 # -- what is done to the elements -------------------------------------------------------------------
@@ -204,11 +204,7 @@ def random_slopes(input, lower: float, upper: float, generator):
     """1 above 0; below, one number of 53 bits for each element in row-major order."""
     below = input <= 0
     drawn = fresh((int(below.sum()),), dtypes.float64)
-
-    def fill(tensor):
-        source().fill_uniform(generator, tensor.data_ptr(), tensor.numel(), "float64", lower, upper)
-
-    drawn_into(drawn, fill)
+    draw_uniform(drawn, lower, upper, generator)
     return FUNCTIONS["ones"](input.shape, dtype=input.dtype).masked_scatter_(below, drawn.to(input.dtype))
 
 

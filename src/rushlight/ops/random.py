@@ -33,22 +33,18 @@ def lies_dense(tensor: Tensor) -> bool:
     return tensor.is_contiguous() or engine.dense_order(tensor._layout) is not None
 
 
-def drawn_into(tensor: Tensor, fill) -> Tensor:
-    """Let `fill(tensor)` write a dense tensor's memory; others get their numbers from a row-major one."""
+def drawn_into(tensor: Tensor, draw, *numbers) -> Tensor:
+    """Let `draw(tensor, *numbers)` write a dense tensor's memory; others get their numbers from a row-major one."""
+    dense = lies_dense(tensor)
     if tensor.requires_grad and is_grad_enabled():
-        return tensor.copy_(
-            drawn_into(fresh(tuple(tensor.shape), tensor.dtype, strides=dense_strides_of(tensor)), fill)
-        )
+        strides = tensor.stride() if dense else None
+        return tensor.copy_(drawn_into(fresh(tuple(tensor.shape), tensor.dtype, strides=strides), draw, *numbers))
     engine.check_writable(tensor)
-    if lies_dense(tensor):
-        fill(tensor)
-        engine.bump_version(tensor)
-        return tensor
-    return tensor.copy_(drawn_into(fresh(tuple(tensor.shape), tensor.dtype), fill))
-
-
-def dense_strides_of(tensor: Tensor):
-    return tensor.stride() if lies_dense(tensor) else None
+    if not dense:
+        return tensor.copy_(drawn_into(fresh(tuple(tensor.shape), tensor.dtype), draw, *numbers))
+    draw(tensor, *numbers)
+    engine.bump_version(tensor)
+    return tensor
 
 
 def parts(tensor: Tensor) -> Tensor:
@@ -56,36 +52,9 @@ def parts(tensor: Tensor) -> Tensor:
     return tensor.view(tensor.dtype.to_real()) if tensor.ndim else tensor.reshape(1).view(tensor.dtype.to_real())
 
 
-def between(name: str, args: tuple, given: dict, low, high) -> tuple:
-    """Two numbers called `from` (a word of Python's, so only by place or **) and `to`."""
-    bound = dict(zip(("from", "to"), args))
-    for key, value in given.items():
-        if key not in ("from", "to") or key in bound:
-            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
-        bound[key] = value
-    if len(args) > 2:
-        raise TypeError(f"{name}() takes at most 2 positional arguments but {len(args)} were given")
-    return bound.get("from", low), bound.get("to", high)
-
-
-@composite(method=True, public=False)
-def uniform_(input, *args, generator=None, **given):
-    """Fill with uniform numbers in [from, to): `uniform_(from=0, to=1)`."""
-    low, high = between("uniform_", args, given, 0.0, 1.0)
-    check_generator("uniform_", generator)
-
-    def fill(tensor):
-        tensor = parts(tensor) if tensor.dtype.is_complex else tensor
-        source().fill_uniform(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, low, high)
-
-    return drawn_into(input, fill)
-
-
-@composite(method=True, public=False)
-def normal_(input, mean=0.0, std=1.0, *, generator=None):
-    """Fill with normal numbers of the given mean and standard deviation."""
-    check_generator("normal_", generator)
-    return drawn_into(input, lambda tensor: draw_normal(tensor, mean, std, generator))
+def draw_uniform(tensor: Tensor, low, high, generator) -> None:
+    tensor = parts(tensor) if tensor.dtype.is_complex else tensor
+    source().fill_uniform(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, low, high)
 
 
 def draw_normal(tensor: Tensor, mean, std, generator) -> None:
@@ -96,27 +65,60 @@ def draw_normal(tensor: Tensor, mean, std, generator) -> None:
     source().fill_normal(generator, address, tensor.numel(), name, float(mean), float(std), serial)
 
 
+def draw_integers(tensor: Tensor, low, high, generator) -> None:
+    """Whole numbers in [low, high); up to what the dtype holds if `high` is None, from 0 if `low` is."""
+    address, count, name = tensor.data_ptr(), tensor.numel(), tensor.dtype.name
+    if high is None and low is None:
+        return source().fill_random(generator, address, count, name)
+    high = source()._bounds(tensor.dtype)[1] + 1 if high is None else high
+    return source().fill_randint(generator, address, count, name, 0 if low is None else int(low), int(high))
+
+
+def between(name: str, args: tuple, given: dict, low, high) -> tuple:
+    """Two numbers called `from` (a word of Python's, so only by place or **) and `to`."""
+    if not args and not given:
+        return low, high
+    if len(args) > 2:
+        raise TypeError(f"{name}() takes at most 2 positional arguments but {len(args)} were given")
+    bound = dict(zip(("from", "to"), args))
+    for key, value in given.items():
+        if key not in ("from", "to") or key in bound:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+        bound[key] = value
+    return bound.get("from", low), bound.get("to", high)
+
+
+@composite(method=True, public=False)
+def uniform_(input, *args, generator=None, **given):
+    """Fill with uniform numbers in [from, to): `uniform_(from=0, to=1)`."""
+    low, high = between("uniform_", args, given, 0.0, 1.0)
+    check_generator("uniform_", generator)
+    return drawn_into(input, draw_uniform, low, high, generator)
+
+
+@composite(method=True, public=False)
+def normal_(input, mean=0.0, std=1.0, *, generator=None):
+    """Fill with normal numbers of the given mean and standard deviation."""
+    check_generator("normal_", generator)
+    return drawn_into(input, draw_normal, mean, std, generator)
+
+
 @composite(method=True, public=False)
 def random_(input, *args, generator=None, **given):
     """Fill with whole numbers: `random_()` up to the dtype's largest, `random_(to)`, `random_(from, to)`."""
     if len(args) == 1 and not given:
-        args = (0, *args)
-    low, high = between("random_", args, given, 0, None)
+        args = (None, *args)
+    low, high = between("random_", args, given, None, None)
     check_generator("random_", generator)
-
-    def fill(tensor):
-        address, count, name = tensor.data_ptr(), tensor.numel(), tensor.dtype.name
-        if high is None and low == 0 and "from" not in given:
-            source().fill_random(generator, address, count, name)
-        else:
-            top = source()._bounds(tensor.dtype)[1] + 1 if high is None else int(high)
-            source().fill_randint(generator, address, count, name, int(low), int(top))
-
-    return drawn_into(input, fill)
+    return drawn_into(input, draw_integers, low, high, generator)
 
 
 def _in_place(name: str, defaults: dict, summary: str):
     """A filler whose numbers have names and defaults."""
+
+    def draw(tensor, numbers, generator):
+        filler = getattr(source(), "fill_" + name[:-1])
+        filler(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, *numbers)
 
     def method(input, *args, generator=None, **given):
         bound = defaults | dict(zip(defaults, args)) | given
@@ -126,13 +128,7 @@ def _in_place(name: str, defaults: dict, summary: str):
         if missing:
             raise TypeError(f"{name}() missing required argument: '{missing[0]}'")
         check_generator(name, generator)
-        filler = getattr(source(), "fill_" + name[:-1])
-        numbers = [float(value) for value in bound.values()]
-
-        def fill(tensor):
-            filler(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, *numbers)
-
-        return drawn_into(input, fill)
+        return drawn_into(input, draw, [float(value) for value in bound.values()], generator)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = summary
@@ -151,16 +147,16 @@ def bernoulli_(input, p=0.5, *, generator=None):
     """Fill with 1 where a trial of probability `p` (a number, or a tensor that broadcasts) succeeds, else 0."""
     check_generator("bernoulli_", generator)
     if not isinstance(p, Tensor):
-        return drawn_into(input, lambda tensor: draw_trials(tensor, float(p), generator))
+        return drawn_into(input, draw_trials, float(p), generator)
     order = engine.dense_order(input._layout) or range(input.ndim)
     chances = p.detach().expand(input.shape).permute(*order).contiguous() if input.ndim else p.detach().contiguous()
     check_chances(chances)
+    return drawn_into(input, draw_trials_of, chances, generator)
 
-    def fill(tensor):
-        address, name = tensor.data_ptr(), tensor.dtype.name
-        source().fill_bernoulli_tensor(generator, address, tensor.numel(), name, chances.data_ptr(), chances.dtype.name)
 
-    return drawn_into(input, fill)
+def draw_trials_of(tensor: Tensor, chances: Tensor, generator) -> None:
+    place = chances.data_ptr(), chances.dtype.name
+    source().fill_bernoulli_tensor(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, *place)
 
 
 def draw_trials(tensor: Tensor, p: float, generator) -> None:
@@ -195,16 +191,19 @@ def _sized(name: str, draw, summary: str):
         requires_grad=False,
         pin_memory=False,
     ):
-        made = fresh(sizes_of(sizes, size), dtype_for(out, dtype), False, device, None, layout)
-        return delivered(draw(made, generator=generator), out, requires_grad)
+        check_generator(name, generator)
+        dtype = dtype if out is None else dtype_for(out, dtype)
+        made = fresh(sizes_of(sizes, size), dtype, False, device, None, layout)
+        draw(made, 0.0, 1.0, generator)
+        return delivered(made, out, requires_grad) if out is not None or requires_grad else made
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = summary
     return composite(function)
 
 
-rand = _sized("rand", uniform_, "Uniform numbers in [0, 1).")
-randn = _sized("randn", normal_, "Normal numbers of mean 0 and standard deviation 1.")
+rand = _sized("rand", draw_uniform, "Uniform numbers in [0, 1).")
+randn = _sized("randn", draw_normal, "Normal numbers of mean 0 and standard deviation 1.")
 
 
 @composite
@@ -222,14 +221,20 @@ def randint(
     pin_memory=False,
 ):
     """Whole numbers in [low, high), int64 unless a dtype is given: `randint([low,] high, size)`."""
-    low, high, size = integer_bounds("randint", args, {"low": low, "high": high, "size": size}, ("low", "high", "size"))
-    made = fresh(sizes_of((size,)), dtype_for(out, dtype) or dtypes.int64, False, device, None, layout)
-    random_(made, low, high, generator=generator)
+    if len(args) == 2 and type(args[0]) is int and low is high is size is None:
+        low, (high, size) = 0, args
+    else:
+        low, high, size = integer_bounds("randint", args, {"low": low, "high": high, "size": size})
+    check_generator("randint", generator)
+    dtype = dtype_for(out, dtype) if out is not None or dtype is not None else dtypes.int64
+    made = fresh(sizes_of((), size), dtype, False, device, None, layout)
+    draw_integers(made, low, high, generator)
     return delivered(made, out, requires_grad)
 
 
-def integer_bounds(name: str, args: tuple, given: dict, names: tuple) -> list:
+def integer_bounds(name: str, args: tuple, given: dict) -> list:
     """`f(high, ...)` or `f(low, high, ...)`, by place or name; low is 0 unless given."""
+    names = list(given)
     given = {key: value for key, value in given.items() if value is not None}
     free = [key for key in names if key not in given]
     if len(args) < len(free):
@@ -281,15 +286,17 @@ def _like(name: str, draw, summary: str):
     ):
         strides = strides_like(input, memory_format)
         made = fresh(tuple(input.shape), dtype or input.dtype, False, device, strides, layout)
-        return delivered(draw(made, generator=generator), None, requires_grad)
+        check_generator(name, generator)
+        draw(made, 0.0, 1.0, generator)
+        return delivered(made, None, requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = summary
     return composite(function)
 
 
-rand_like = _like("rand_like", uniform_, "Uniform numbers in [0, 1), of the shape and dtype of `input`.")
-randn_like = _like("randn_like", normal_, "Standard normal numbers, of the shape and dtype of `input`.")
+rand_like = _like("rand_like", draw_uniform, "Uniform numbers in [0, 1), of the shape and dtype of `input`.")
+randn_like = _like("randn_like", draw_normal, "Standard normal numbers, of the shape and dtype of `input`.")
 
 
 @composite
@@ -307,10 +314,12 @@ def randint_like(
     memory_format=preserve_format,
 ):
     """Whole numbers in [low, high), of the shape and dtype of `input`: `randint_like(input, [low,] high)`."""
-    low, high = integer_bounds("randint_like", args, {"low": low, "high": high}, ("low", "high"))
+    low, high = integer_bounds("randint_like", args, {"low": low, "high": high})
+    check_generator("randint_like", generator)
     strides = strides_like(input, memory_format)
     made = fresh(tuple(input.shape), dtype or input.dtype, False, device, strides, layout)
-    return delivered(random_(made, low, high, generator=generator), None, requires_grad)
+    draw_integers(made, low, high, generator)
+    return delivered(made, None, requires_grad)
 
 
 # -- with parameters --------------------------------------------------------------------------------

@@ -58,6 +58,8 @@ def arange(
     >>> rushlight.arange(1, 2, 0.25)
     tensor([1.0000, 1.2500, 1.5000, 1.7500])
     """
+    if len(args) == 1 and type(args[0]) is int and args[0] >= 0 and start is end is step is dtype is out is None:
+        return ramped(args[0], 0, 1, dtypes.int64, requires_grad, device, layout)
     start, end, step = bounds("arange", args, start, end, step)
     dtype = dtype_for(out, dtype) or common_kind(start, end, step)
     check_kind("arange", dtype)

@@ -9,6 +9,7 @@ from ..ir import dtypes
 from ..ir.sizes import product
 from .arithmetic import maximum, minimum
 from .declare import Number, composite, op
+from .writing import store
 
 
 def reduced_dims(x, dim) -> tuple:
@@ -382,4 +383,5 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     exponent = 2.0 if p in ("fro", None) else float(p)
     dim = tuple(dim) if isinstance(dim, list) else dim
     check_floating("norm", input, dtype)
-    return norm_of(input, exponent, dim, keepdim, dtype, order_of(exponent))
+    made = norm_of(input, exponent, dim, keepdim, dtype, order_of(exponent))
+    return made if out is None else store(out, made, "norm")
