@@ -19,9 +19,10 @@ class _Watch(Function):
     def forward(ctx, seen: Callable, *tensors):
         ctx.set_materialize_grads(False)
         ctx.seen = seen
-        # inputs that need no gradient get none: a view of them would otherwise be marked as needing one
-        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
-        return tuple(t.view_as(t) for t in tensors)
+        outputs = tuple(t.view_as(t) for t in tensors)
+        # what needs no gradient must not be marked as needing one because its neighbours do
+        ctx.mark_non_differentiable(*(o for o, t in zip(outputs, tensors) if not t.requires_grad))
+        return outputs
 
     @staticmethod
     def backward(ctx, *gradients):
