@@ -24,7 +24,7 @@ from .text import Module, V, scalar_bytes, vector
 MANY = 64  # iterations of the parallel loops that are enough for any number of threads
 BLOCK = 4096  # elements: the unit in which a single long loop is divided among threads
 GRAIN = 16384  # elements of cheap work that are worth a thread
-SWEPT = 1024  # columns that are swept at a time if rows alone are too few parallel parts
+SWEPT = 512  # columns that are swept at a time if rows alone are too few parallel parts
 SHORT_BODY = 20  # expressions up to which a loop may be written twice
 
 
@@ -44,8 +44,8 @@ class KernelWriter:
         self.final = closure([e for e, _ in nest.results])
         self.everything = list(dict.fromkeys([*(e for n in self.needed for e in n), *self.final]))
         self.accesses = [a for p in nest.passes for _, a in p.stores] + [a for _, a in nest.results]
-        self.plan = self.blocks()
         self.sweeps = can_sweep(nest)
+        self.plan = self.blocks()
         self.stream_condition: V | None = None
         self.scratch_size = 0
         self.scratch_at: dict = {}
@@ -67,7 +67,7 @@ class KernelWriter:
         work = sum(max(e.cost - sum(a.cost for a in e.args), 1) for e in moving)
         if accesses and not units and work < EXPENSIVE and not (nest.vertical or self.reduces()):
             return [Block(1, 4), Block(1, 1)]
-        copies = 4 if work <= 6 else 2 if work <= 16 else 1
+        copies = 4 if work <= 6 or (self.sweeps and work < EXPENSIVE * 2) else 2 if work <= 16 else 1
         lanes = nest.lanes
         if units == len(accesses) and host().vector_bytes == 64:
             return [Block(lanes, copies), Block(lanes, 1, True)]
@@ -169,7 +169,7 @@ class KernelWriter:
     def write(self) -> None:
         f, values = self.f, self.values
         values.hoist(self.everything, self.accesses)
-        if self.block is not None and not self.others:
+        if self.block is not None and not self.others and not self.sweeps:
             size, block = values.size(self.blocked), values.param(self.block)
             low = f.mul(f.begin, block)
             self.rows(low, f.minimum(f.mul(f.end, block), size))

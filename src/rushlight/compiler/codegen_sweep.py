@@ -1,4 +1,4 @@
-"""Sums of columns of tall matrices: a few rows at a time across all columns, with one state for each column in scratch.
+"""Reductions of columns of tall matrices: a few rows at a time across all columns, whose states lie in scratch memory.
 
 Going down one block of columns after the other would touch a new page for every few bytes; sweeping reads whole rows.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..ir.sizes import hint
 from .codegen_fold import Accumulator
 from .codegen_pass import CHAIN, Block, PassWriter
 from .codegen_scopes import i64
@@ -17,12 +18,14 @@ from .text import V, element, vector
 if TYPE_CHECKING:
     from .codegen import KernelWriter
 
+WIDE = 256  # columns from which on rows are swept
+
 
 def can_sweep(nest: Nest) -> bool:
-    """Whether a nest is one part of a reduction of rows to a row, and nothing else."""
-    if nest.cluster.parts is None or not nest.vertical or len(nest.inner) != 1 or len(nest.passes) != 1:
+    """Whether a nest does nothing but reduce many rows to one, so wide that a block of it would be scattered."""
+    if not nest.vertical or len(nest.inner) != 1 or len(nest.passes) != 1 or nest.passes[0].stores:
         return False
-    return not nest.passes[0].stores
+    return hint(nest.inner[0].size) >= 2 * CHAIN and hint(nest.vector.size) >= WIDE
 
 
 class SweepWriter:
@@ -35,7 +38,9 @@ class SweepWriter:
     def write(self) -> None:
         f = self.f
         (dim,) = self.nest.inner
-        first, last = self.kernel.part_bounds(dim)
+        first, last = i64(0), self.values.size(dim)
+        if self.nest.cluster.parts is not None:
+            first, last = self.kernel.part_bounds(dim)
         self.each_block(lambda one, block: self.save(one, block, merge=False))
         with f.loop(first, last, CHAIN) as start:
             end = f.minimum(f.add(start, i64(CHAIN)), last)

@@ -167,12 +167,22 @@ class Values(Scopes):
         if self.nest.vector not in access.strides:
             raw = f.load(self.pointer(access), elementwise.loaded_type(dtype, 1))
             return elementwise.from_memory(f, raw, dtype, 1)
+        if lanes > 1 and access.is_reversed(self.nest.vector):
+            return self.load_reversed(access, dtype, lanes)
         places = self.places(access, lanes)
         if len(places) == 1:
             type = elementwise.loaded_type(dtype, lanes)
             raw = f.load(places[0], type) if self.mask is None else f.masked_load(places[0], self.doubled(dtype), type)
             return elementwise.from_memory(f, raw, dtype, lanes)
         return elementwise.from_memory(f, self.gather(places, dtype, lanes), dtype, lanes)
+
+    def load_reversed(self, access: Access, dtype: DType, lanes: int):
+        """Adjacent elements from the last to the first."""
+        f = self.f
+        last = f.add(self.vector_index[self.copy], i64(lanes - 1))
+        place = self.element(self.pointer(access), dtype, f.sub(i64(0), last))
+        value = elementwise.from_memory(f, f.load(place, elementwise.loaded_type(dtype, lanes)), dtype, lanes)
+        return self.each(lambda v: f.shuffle(v, v, list(reversed(range(lanes)))), value)
 
     def gather(self, places: list[V], dtype: DType, lanes: int):
         f, type = self.f, elementwise.memory_type(dtype)

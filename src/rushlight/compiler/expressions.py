@@ -40,6 +40,10 @@ class Access:
         stride = self.strides.get(dim, 0)
         return hint(stride) == 1 and bool(stride == 1)
 
+    def is_reversed(self, dim: Dim) -> bool:
+        stride = self.strides.get(dim, 0)
+        return hint(stride) == -1 and bool(stride == -1)
+
     def source(self) -> Array:
         """The array moved to where the access begins."""
         a = self.array

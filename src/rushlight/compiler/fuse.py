@@ -175,14 +175,15 @@ class Fuser:
         """A reduction in parts: its own kernel, or that of another one of the same loops."""
         value, source, attrs = node.outputs[0], node.inputs[0], node.attrs
         readers = self.readers_of(value)
-        key = (attrs["dims"], size_key(attrs["parts"]), tuple(map(size_key, source.shape)), base_of(source))
+        key = (attrs["dims"], size_key(attrs["parts"]), tuple(map(size_key, source.shape)))
         cluster = self.partials.get(key)
-        cluster = None if cluster is None else cluster.find()
-        if cluster is None or any(reaches(r, cluster) or r is cluster for r in readers):
+        shared = cluster is not None and cluster.leaves & self.leaves.reach[source]
+        if not shared or any(reaches(r, cluster) or r is cluster for r in readers):
             cluster = self.partials[key] = self.new_cluster(value.shape, position)
             cluster.fold(cluster.access, value.shape, tuple(source.shape[d] for d in attrs["dims"]), commit=True)
             (cluster.parts,) = cluster.access[0].terms
         cluster.after += readers
+        cluster.leaves |= self.leaves.reach[source]
         cluster.values.add(value)
         cluster.covers_position(position)
         cluster.stores.append((value, cluster.access, self.memory.home(value)))
