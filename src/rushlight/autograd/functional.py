@@ -77,7 +77,9 @@ def jacobian(
         raise AssertionError(f'Expected strategy to be either "forward-mode" or "reverse-mode", got {strategy!r}')
     if strategy == "forward-mode":
         if create_graph:
-            raise NotImplementedError('torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"`')
+            raise NotImplementedError(
+                'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"`'
+            )
         if strict:
             raise RuntimeError('`strict=True` and `strategy="forward-mode"` are not supported together')
     with enable_grad():
@@ -145,9 +147,7 @@ class Call:
         self.inputs = tuple(
             x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in given
         )
-        outputs, self.single_output = as_tensors(
-            func(*self.inputs), "outputs of the user-provided function", name
-        )
+        outputs, self.single_output = as_tensors(func(*self.inputs), "outputs of the user-provided function", name)
         if strict:
             for i, y in enumerate(outputs):
                 if not y.requires_grad:
@@ -161,7 +161,9 @@ class Call:
         """The vector that multiplies, checked against what it must look like."""
         if v is None:
             if len(like) != 1 or like[0].numel() != 1:
-                raise RuntimeError(f"The vector v can only be None if there is a single tensor of one element ({self.name})")
+                raise RuntimeError(
+                    f"The vector v can only be None if there is a single tensor of one element ({self.name})"
+                )
             return (FUNCTIONS["ones_like"](like[0].detach()),)
         given, _ = as_tensors(v, what, self.name)
         if not self.create_graph:
@@ -170,20 +172,18 @@ class Call:
             raise RuntimeError(f"The size of v is invalid: should be {len(like)} but got {len(given)}.")
         for i, (t, other) in enumerate(zip(given, like)):
             if t.shape != other.shape:
-                raise RuntimeError(
-                    f"Entry {i} in v has invalid size: should be {other.shape} but got {t.shape}."
-                )
+                raise RuntimeError(f"Entry {i} in v has invalid size: should be {other.shape} but got {t.shape}.")
         return given
 
     def check_scalar(self) -> None:
         if not self.single_output or self.outputs[0].numel() != 1:
-            raise RuntimeError(
-                f"The function given to {self.name} should return a single Tensor with a single element"
-            )
+            raise RuntimeError(f"The function given to {self.name} should return a single Tensor with a single element")
 
     def pull(self, outputs: tuple, inputs: tuple, cotangents, create_graph: bool) -> tuple:
         """Cotangents of `inputs`: zeros where nothing depends on them."""
-        roots = [(y, None if cotangents is None else c) for y, c in zip(outputs, cotangents or outputs) if y.requires_grad]
+        roots = [
+            (y, None if cotangents is None else c) for y, c in zip(outputs, cotangents or outputs) if y.requires_grad
+        ]
         found = [None] * len(inputs)
         if roots:
             found = grad(
@@ -255,7 +255,8 @@ class Call:
                 for columns, (_, answer) in zip(found, answers):
                     columns[i].append(answer)
         return [
-            [shaped(columns, y, x, -1).detach() for columns, x in zip(row, self.inputs)] for row, y in zip(found, self.outputs)
+            [shaped(columns, y, x, -1).detach() for columns, x in zip(row, self.inputs)]
+            for row, y in zip(found, self.outputs)
         ]
 
     def finish(self, found, single: bool):

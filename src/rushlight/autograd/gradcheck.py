@@ -353,7 +353,9 @@ class Checked:
                 moved = self.func(*self.inputs)
                 data[index] = here
                 after = all_numbers(y for y in as_tuple(moved) if isinstance(y, Tensor) and y._layout.floating)
-                if not self.tolerance.agree([[(b - a) / self.tolerance.eps for a, b in zip(before, after)]], [[0.0] * len(before)]):
+                if not self.tolerance.agree(
+                    [[(b - a) / self.tolerance.eps for a, b in zip(before, after)]], [[0.0] * len(before)]
+                ):
                     raise GradcheckError("Numerical gradient for function expected to be zero")
 
     def check_batched(self) -> None:
@@ -367,7 +369,9 @@ class Checked:
             for k, cotangent in enumerate(cotangents):
                 for batched, single in zip(together, self.gradients(output, cotangent)):
                     if single is not None and not self.tolerance.agree([numbers(batched[k])], [numbers(single)]):
-                        raise GradcheckError("While testing batched gradients, got gradients that differ from single ones")
+                        raise GradcheckError(
+                            "While testing batched gradients, got gradients that differ from single ones"
+                        )
 
     def check_undefined(self) -> None:
         """An output whose cotangent is not defined contributes nothing."""

@@ -31,6 +31,8 @@ def biased(node: Node, uses) -> tuple[Node, Value] | None:
             continue
         if other.node is None or other.node.prim.name != "expand":
             continue
+        if made.prim.name == "conv" and product.dtype.kind != "f":
+            continue  # the direct kernel for integers and complex numbers stores plain sums
         bias = other if made.prim.name == "dot" else channel_vector(other)
         if bias is not None:
             return made, bias

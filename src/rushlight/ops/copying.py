@@ -46,13 +46,21 @@ def fill_(input, value):
     """Set every element to `value`, a number or a 0-dim tensor."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    if input._layout.overlapping:
+        fill.in_place(unexpanded(input), value)
+        return input
     return fill.in_place(input, value)
+
+
+def unexpanded(input):
+    """The part of an expanded tensor that has memory of its own."""
+    return input[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in input.stride())]
 
 
 @composite(method=True)
 def zero_(input):
     """Set every element to zero."""
-    return fill.in_place(input, 0)
+    return fill_(input, 0)
 
 
 @composite(method=True)

@@ -374,7 +374,9 @@ def margin_ranking_loss(
 @op
 def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     """The cosine of the angle between vectors along `dim`."""
-    d = B.wrap_dim(dim, max(x1.ndim, x2.ndim))
+    shape = B.broadcast_shapes(x1.shape, x2.shape)
+    x1, x2 = B.broadcast_to(x1, shape), B.broadcast_to(x2, shape)
+    d = B.wrap_dim(dim, x1.ndim)
     length1, length2 = (B.maximum(B.sqrt(B.sum(x * x, (d,), True)), eps) for x in (x1, x2))
     return B.sum((x1 / length1) * (x2 / length2), (d,))
 

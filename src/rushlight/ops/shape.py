@@ -161,10 +161,12 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1):
     return B.flatten(input, start_dim, end_dim)
 
 
-@op(view=True, method=True)
-def select(input, dim: int, index: int):
+@composite(method=True)
+def select(input, dim, index):
     """The slice at `index` of `dim`, without that dim."""
-    return B.select(input, dim, index)
+    if input.ndim == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    return input[(slice(None),) * B.wrap_dim(dim, input.ndim) + (int(index),)]
 
 
 @composite(method=True)

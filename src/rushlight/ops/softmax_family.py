@@ -15,6 +15,8 @@ def prepared(x, dtype, name: str):
 
 def shifted(x, dim):
     """x minus its maximum along `dim`, which keeps exponentials in range."""
+    if type(x.shape[dim]) is int and x.shape[dim] == 0:
+        return x
     return x - B.max(x, (dim,), True)
 
 

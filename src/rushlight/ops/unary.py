@@ -161,7 +161,8 @@ LARGEST = {
 @op(method=True, inplace=True, out=True)
 def logit(input, eps: Number | None = None):
     """log(input / (1 - input)); inputs are clamped to [eps, 1 - eps] if eps is given."""
-    x = input if eps is None else B.clamp(input, eps, 1 - eps)
+    x = B.cast(input, B.float_dtype(input.dtype))
+    x = x if eps is None else B.clamp(x, eps, 1 - eps)
     return B.log(x / (1 - x))
 
 

@@ -25,7 +25,9 @@ class Options:
 
     def __init__(self, rtol, atol, equal_nan: bool, check_dtype: bool, check_stride: bool, allow_subclasses: bool):
         if (rtol is None) != (atol is None):
-            raise ValueError(f"rtol and atol must both be specified or both be unspecified, but got {rtol=} and {atol=}")
+            raise ValueError(
+                f"rtol and atol must both be specified or both be unspecified, but got {rtol=} and {atol=}"
+            )
         self.rtol, self.atol, self.equal_nan = rtol, atol, equal_nan
         self.check_dtype, self.check_stride, self.allow_subclasses = check_dtype, check_stride, allow_subclasses
 
@@ -72,7 +74,14 @@ def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=
     if rtol is None and atol is None:
         rtol, atol = _TOLERANCES.get(getattr(getattr(actual, "dtype", None), "name", "float32"), (0.0, 0.0))
     assert_close(
-        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, check_stride=False, msg=msg or None
+        actual,
+        expected,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_dtype=False,
+        check_stride=False,
+        msg=msg or None,
     )
 
 
@@ -141,7 +150,9 @@ def compare_numbers(actual, expected, options: Options, where: str) -> str | Non
     if options.check_dtype and type(actual) is not type(expected):
         return f"The (d)types do not match: {type(actual)} != {type(expected)}.{place(where)}"
     kinds = {int: (0.0, 0.0), bool: (0.0, 0.0), float: (1e-7, 1e-7), complex: (1e-7, 1e-7)}
-    rtol, atol = (options.rtol, options.atol) if options.rtol is not None else max(kinds[type(actual)], kinds[type(expected)])
+    rtol, atol = (
+        (options.rtol, options.atol) if options.rtol is not None else max(kinds[type(actual)], kinds[type(expected)])
+    )
     if actual == expected or (options.equal_nan and actual != actual and expected != expected):
         return None
     apart = abs(actual - expected)
@@ -159,7 +170,9 @@ def compare_tensors(actual: Tensor, expected: Tensor, options: Options, where: s
     if options.check_dtype and actual.dtype is not expected.dtype:
         return f"The values for attribute 'dtype' do not match: {actual.dtype} != {expected.dtype}.{place(where)}"
     if options.check_stride and actual.stride() != expected.stride():
-        return f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}.{place(where)}"
+        return (
+            f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}.{place(where)}"
+        )
     rtol, atol = options.tolerances(actual, expected)
     close, apart, size = closeness(actual.detach(), expected.detach(), rtol, atol, options.equal_nan)
     if bool(close.all()):

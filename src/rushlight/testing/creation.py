@@ -32,7 +32,9 @@ def make_tensor(
     Raises ValueError for bounds that leave nothing, and for `noncontiguous` together with `memory_format`.
     """
     if noncontiguous and memory_format is not None:
-        raise ValueError(f"The parameters `noncontiguous` and `memory_format` are mutually exclusive, got {memory_format}")
+        raise ValueError(
+            f"The parameters `noncontiguous` and `memory_format` are mutually exclusive, got {memory_format}"
+        )
     shape = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     if requires_grad and dtype.kind not in "fc":
         raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype}")
