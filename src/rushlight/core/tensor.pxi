@@ -753,9 +753,10 @@ def empty_tensor(Layout layout):
 
 
 def as_subclass(Tensor source, cls):
-    """A tensor of type `cls` over the same memory, outside of any graph."""
-    cdef Tensor t = Tensor.__new__(cls)
-    _become(t, source)
+    """A tensor of type `cls` over the same memory, a view in the same graph."""
+    cdef Tensor t = Tensor.__new__(cls), v = view_of(source, source.lay, source.start)
+    _become(t, v)
+    t.base, t.node, t.needs_grad, t.inference, t.view_version = v.base, v.node, v.needs_grad, v.inference, v.view_version
     return t
 
 

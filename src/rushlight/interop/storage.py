@@ -7,8 +7,10 @@ import warnings
 from ..core import engine
 from ..core.engine import Device, Storage, Tensor
 from ..ir import dtypes
-from ..ops.declare import composite
+from ..ops.declare import FUNCTIONS, composite
+from ..ops.from_data import from_numbers
 from ..ops.memory_format import contiguous_format, preserve_format
+from ..ops.tensor_types import NAMES
 from .pickling import bytes_of
 
 
@@ -144,6 +146,28 @@ class TypedStorage(UntypedStorage):
 
 def _typed(storage: Storage, dtype) -> TypedStorage:
     return TypedStorage(storage, dtype=dtype)
+
+
+class _StorageOf(TypedStorage):
+    """A storage of the one dtype of its class, by size, by values, or over another storage."""
+
+    kind = dtypes.float32
+
+    def __init__(self, given=0):
+        if not isinstance(given, (int, Storage, UntypedStorage)):
+            given = from_numbers(given, self.kind)._storage
+        elif isinstance(given, int):
+            given = given * self.kind.itemsize
+        super().__init__(given, dtype=self.kind)
+
+    def __reduce__(self):
+        return _typed, (self._storage, self.dtype)
+
+
+FUNCTIONS.update({"UntypedStorage": UntypedStorage, "TypedStorage": TypedStorage})
+for _name, _dtype in NAMES.items():
+    _name = _name.replace("Tensor", "Storage")
+    FUNCTIONS[_name] = type(_name, (_StorageOf,), {"kind": _dtype, "dtype": _dtype, "__doc__": _StorageOf.__doc__})
 
 
 # -- a tensor's storage -----------------------------------------------------------------------------

@@ -2,12 +2,12 @@
 
 # isort: skip_file - later families use earlier ones
 # fmt: off
-from . import dtypes, arithmetic, unary, copying, creation, shape, matmul, reduction
+from . import dtypes, arithmetic, comparison, unary, copying, creation, shape, matmul, reduction
 from . import softmax_family, activation, normalization, loss, convolution, pooling, spatial
 from . import compaction, indexing, masking, scattering, embeddings, joining, arranging, diagonals
 from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, random, noise, complex
-from . import einsum, linear_forms, distances
+from . import einsum, linear_forms, distances, facts
 from . import operators, printing
 # fmt: on
 from ..interop import arrays, buffers, dlpack, pickling, storage

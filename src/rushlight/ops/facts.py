@@ -1,0 +1,132 @@
+"""Small facts about tensors, and switches that programs set but nothing here depends on."""
+
+from __future__ import annotations
+
+from ..core import engine
+from ..core.engine import Tensor
+from .copying import fill
+from .declare import FUNCTIONS, composite
+from .results import dim_order as order_of
+
+FUNCTIONS["fill"] = fill
+
+
+# -- tensors ----------------------------------------------------------------------------------------
+@composite(method=True, public=False)
+def as_subclass(input, cls):
+    """The tensor as an instance of a subclass of `Tensor`, over the same memory and in the same graph."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise RuntimeError(f"as_subclass: expected a subclass of Tensor, got {cls!r}")
+    return engine.as_subclass(input, cls)
+
+
+@composite(method=True, public=False)
+def is_set_to(input, tensor) -> bool:
+    """Whether two tensors show the same part of the same memory in the same way."""
+    same = input._storage is tensor._storage and input.storage_offset() == tensor.storage_offset()
+    return same and input.shape == tensor.shape and input.stride() == tensor.stride()
+
+
+@composite(method=True, public=False)
+def dim_order(input, ambiguity_check=False) -> tuple[int, ...]:
+    """Dims from outermost to innermost in memory."""
+    return order_of(input._layout)
+
+
+@composite(method=True, public=False)
+def const_data_ptr(input) -> int:
+    """The address of element 0."""
+    return input.data_ptr()
+
+
+@composite(method=True, public=False)
+def to_dense(input, dtype=None, *, masked_grad=None):
+    """The tensor itself (in another dtype if one is given): all tensors are dense."""
+    return input if dtype is None else input.to(dtype)
+
+
+@composite(method=True, public=False)
+def cuda(input, device=None, non_blocking=False, memory_format=None):
+    """RuntimeError: there is no such device."""
+    return engine.Device("cuda") if device is None else engine.Device(device)
+
+
+@composite(method=True, public=False)
+def pin_memory(input, device=None):
+    """RuntimeError: memory is pinned for accelerators, and there is none."""
+    raise RuntimeError("pin_memory: there is no accelerator to pin memory for")
+
+
+@composite
+def get_device(input) -> int:
+    """-1: tensors are on the CPU."""
+    return input.get_device()
+
+
+@composite
+def typename(obj, /) -> str:
+    """The type of a tensor, such as "rushlight.FloatTensor"; the qualified class name of other objects."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) else type(obj)
+    return kind.__qualname__ if kind.__module__ in (None, "builtins") else f"{kind.__module__}.{kind.__qualname__}"
+
+
+@composite
+def to_dlpack(tensor):
+    """A DLPack capsule of the tensor's memory."""
+    return tensor.__dlpack__()
+
+
+# -- switches ---------------------------------------------------------------------------------------
+_MODES = ("default", "warn", "error")
+_state = {"deterministic": 0, "precision": "highest"}
+
+
+@composite
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Remembered, without effect: all results are deterministic."""
+    _state["deterministic"] = (1 if warn_only else 2) if mode else 0
+
+
+@composite
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` was given."""
+    return _state["deterministic"] > 0
+
+
+@composite
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether only a warning was asked for."""
+    return _state["deterministic"] == 1
+
+
+@composite
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """The same as a number 0 to 2, or "default", "warn" or "error"."""
+    mode = _MODES.index(debug_mode) if debug_mode in _MODES else debug_mode
+    if mode not in (0, 1, 2):
+        raise RuntimeError(
+            f"invalid value of debug_mode, expected one of `default`, `warn`, `error` or 0 to 2, got {mode}"
+        )
+    _state["deterministic"] = mode
+
+
+@composite
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2, as `set_deterministic_debug_mode` takes it."""
+    return _state["deterministic"]
+
+
+@composite
+def set_float32_matmul_precision(precision: str) -> None:
+    """Remembered, without effect: float32 products are always computed in float32."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"invalid float32 matmul precision: {precision!r}; expected highest, high or medium")
+    _state["precision"] = precision
+
+
+@composite
+def get_float32_matmul_precision() -> str:
+    """What `set_float32_matmul_precision` was given."""
+    return _state["precision"]

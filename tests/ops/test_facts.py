@@ -1,0 +1,55 @@
+"""Small facts about tensors."""
+
+import pickle
+
+import pytest
+
+import rushlight as rl
+
+
+class Mine(rl.Tensor):
+    pass
+
+
+def test_subclasses_stay_in_the_graph():
+    x = rl.ones(2, requires_grad=True)
+    made = x.as_subclass(Mine)
+    assert type(made) is Mine and made.data_ptr() == x.data_ptr()
+    (made * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+    with pytest.raises(RuntimeError, match="subclass"):
+        x.as_subclass(int)
+
+
+def test_places_in_memory():
+    x = rl.ones(2, 3)
+    assert x.is_set_to(x.detach()) and not x.is_set_to(x.t()) and not x.is_set_to(x.clone())
+    assert x.t().dim_order() == (1, 0) and x.dim_order() == (0, 1) and x.const_data_ptr() == x.data_ptr()
+    assert x.to_dense() is x and rl.get_device(x) == -1
+
+
+def test_names():
+    assert rl.typename(rl.ones(1)) == "rushlight.FloatTensor" and rl.typename(3) == "int"
+    assert rl.typename(Mine).endswith("Mine")
+
+
+def test_storages_of_a_dtype():
+    assert rl.FloatStorage(3).size() == 3 and rl.LongStorage([1, 2]).tolist() == [1, 2]
+    assert pickle.loads(pickle.dumps(rl.LongStorage([1, 2]))).tolist() == [1, 2]
+    assert rl.FloatTensor(rl.FloatStorage([1.0, 2.0])).tolist() == [1, 2]
+
+
+def test_what_is_not_there():
+    for call in (rl.ones(1).cuda, rl.ones(1).pin_memory):
+        with pytest.raises(RuntimeError):
+            call()
+
+
+def test_switches():
+    rl.use_deterministic_algorithms(True)
+    assert rl.are_deterministic_algorithms_enabled() and rl.get_deterministic_debug_mode() == 2
+    rl.set_deterministic_debug_mode("default")
+    assert not rl.are_deterministic_algorithms_enabled()
+    with pytest.raises(RuntimeError, match="precision"):
+        rl.set_float32_matmul_precision("low")
+    assert rl.get_float32_matmul_precision() == "highest"
