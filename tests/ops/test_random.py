@@ -7,6 +7,15 @@ import rushlight as rl
 from .parity import agree, table
 
 DRAWS = """
+T.poisson(T.ones(30)*5)
+T.poisson(T.linspace(0,60,50))
+T.poisson(T.linspace(0,60,50,dtype=T.float64).reshape(5,10).t())
+T.poisson(-T.ones(3))
+T.poisson(T.ones(3,dtype=T.int64))
+T.binomial(T.ones(20)*10,T.ones(20)*.3)
+T.binomial(T.ones(30)*100,T.linspace(0,1,30))
+T.binomial(T.ones(3)*10,T.ones(3,dtype=T.float64)*.5)
+T.binomial(T.ones(3,dtype=T.int64)*10,T.ones(3)*.5)
 T.bernoulli(T.tensor([1,0]))
 T.bernoulli(T.tensor([1.5,0]))
 T.bernoulli(T.tensor([.5,0]),0.5)

@@ -416,3 +416,35 @@ def with_replacement(weights: Tensor, count: int, generator) -> Tensor:
         generator, made.data_ptr(), weights.data_ptr(), weights.dtype.name, rows, categories, count
     )
     return made
+
+
+# -- numbers of events ------------------------------------------------------------------------------
+@composite
+def poisson(input, generator=None):
+    """Numbers of events of the rates that the input gives (not negative), each of its dtype."""
+    check_generator("poisson", generator)
+    rates = input.detach().contiguous()
+    if not rates.is_floating_point():
+        raise NotImplementedError(f'"poisson_cpu" not implemented for {rates.dtype.name}')
+    if rates.numel() and bool((rates < 0).any()):
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    made = fresh(tuple(rates.shape), rates.dtype)
+    source().fill_poisson(generator, made.data_ptr(), made.numel(), made.dtype.name, rates.data_ptr())
+    return made
+
+
+@composite
+def binomial(count, prob, generator=None):
+    """Successes in `count` trials of probability `prob`, two floating point tensors that broadcast."""
+    check_generator("binomial", generator)
+    for name, x in (("count", count), ("prob", prob)):
+        if not x.is_floating_point():
+            raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {x.dtype.name}")
+    if count.dtype is not prob.dtype:
+        raise RuntimeError(f"Found dtype {prob.dtype.name} but expected {count.dtype.name}")
+    shape = joint_shape(count, prob)
+    trials, chances = (x.detach().expand(shape).contiguous() for x in (count, prob))
+    made = fresh(shape, count.dtype)
+    places = trials.data_ptr(), chances.data_ptr()
+    source().fill_binomial(generator, made.data_ptr(), made.numel(), made.dtype.name, *places)
+    return made
