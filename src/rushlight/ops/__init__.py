@@ -6,7 +6,7 @@ from . import dtypes, arithmetic, comparison, unary, copying, creation, shape, m
 from . import softmax_family, activation, normalization, loss, convolution, pooling, spatial
 from . import compaction, indexing, masking, scattering, embeddings, joining, arranging, diagonals
 from . import closeness, scans, sorting, statistics, binning, sets
-from . import from_data, tensor_types, ranges, windows, random, noise, complex
+from . import from_data, tensor_types, ranges, windows, filling, random, noise, complex
 from . import einsum, linear_forms, distances, facts
 from . import operators, printing
 # fmt: on

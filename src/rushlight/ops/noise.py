@@ -10,8 +10,8 @@ from ..ir import dtypes
 from .activation import FUNCTIONAL
 from .creation import fresh, strides_like
 from .declare import FUNCTIONS, composite, op
+from .filling import bernoulli_, draw_uniform, exponential_, source
 from .memory_format import preserve_format
-from .random import bernoulli_, draw_uniform, exponential_, source
 
 
 # -- what is done to the elements -------------------------------------------------------------------

@@ -1,181 +1,24 @@
-"""Random tensors: the catalogue over the generators of `rushlight.random`, with PyTorch's streams.
-
-Memory is filled in the order it lies in where a tensor is dense, else in row-major order of its elements.
-"""
+"""Random tensors: the catalogue over the generators of `rushlight.random`, with PyTorch's streams."""
 
 from __future__ import annotations
 
-import functools
-import importlib
 import math
 
-from ..core import engine
-from ..core.engine import Tensor, is_grad_enabled
+from ..core.engine import Tensor
 from ..ir import dtypes
 from .creation import delivered, dtype_for, fresh, sizes_of, strides_like
 from .declare import composite
+from .filling import (
+    bernoulli_,
+    check_generator,
+    draw_integers,
+    draw_normal,
+    draw_uniform,
+    exponential_,
+    normal_,
+    source,
+)
 from .memory_format import preserve_format
-
-
-@functools.cache
-def source():
-    """The module `rushlight.random`, loaded when the first number is drawn."""
-    return importlib.import_module("..random", __package__)
-
-
-def check_generator(name: str, generator) -> None:
-    if generator is not None and not hasattr(generator, "state_bytes"):
-        raise TypeError(f"{name}(): argument 'generator' must be Generator, not {type(generator).__name__}")
-
-
-# -- filling tensors --------------------------------------------------------------------------------
-def lies_dense(tensor: Tensor) -> bool:
-    return tensor.is_contiguous() or engine.dense_order(tensor._layout) is not None
-
-
-def drawn_into(tensor: Tensor, draw, *numbers) -> Tensor:
-    """Let `draw(tensor, *numbers)` write a dense tensor's memory; others get their numbers from a row-major one."""
-    dense = lies_dense(tensor)
-    if tensor.requires_grad and is_grad_enabled():
-        strides = tensor.stride() if dense else None
-        return tensor.copy_(drawn_into(fresh(tuple(tensor.shape), tensor.dtype, strides=strides), draw, *numbers))
-    engine.check_writable(tensor)
-    if not dense:
-        return tensor.copy_(drawn_into(fresh(tuple(tensor.shape), tensor.dtype), draw, *numbers))
-    draw(tensor, *numbers)
-    engine.bump_version(tensor)
-    return tensor
-
-
-def parts(tensor: Tensor) -> Tensor:
-    """Complex numbers are drawn as pairs of real ones."""
-    return tensor.view(tensor.dtype.to_real()) if tensor.ndim else tensor.reshape(1).view(tensor.dtype.to_real())
-
-
-def draw_uniform(tensor: Tensor, low, high, generator) -> None:
-    tensor = parts(tensor) if tensor.dtype.is_complex else tensor
-    source().fill_uniform(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, low, high)
-
-
-def draw_normal(tensor: Tensor, mean, std, generator) -> None:
-    if tensor.dtype.is_complex:
-        tensor, std = parts(tensor), std / math.sqrt(2)
-    serial = not tensor.is_contiguous()
-    address, name = tensor.data_ptr(), tensor.dtype.name
-    source().fill_normal(generator, address, tensor.numel(), name, float(mean), float(std), serial)
-
-
-def draw_integers(tensor: Tensor, low, high, generator) -> None:
-    """Whole numbers in [low, high); up to what the dtype holds if `high` is None, from 0 if `low` is."""
-    address, count, name = tensor.data_ptr(), tensor.numel(), tensor.dtype.name
-    if high is None and low is None:
-        return source().fill_random(generator, address, count, name)
-    high = source()._bounds(tensor.dtype)[1] + 1 if high is None else high
-    return source().fill_randint(generator, address, count, name, 0 if low is None else int(low), int(high))
-
-
-def between(name: str, args: tuple, given: dict, low, high) -> tuple:
-    """Two numbers called `from` (a word of Python's, so only by place or **) and `to`."""
-    if not args and not given:
-        return low, high
-    if len(args) > 2:
-        raise TypeError(f"{name}() takes at most 2 positional arguments but {len(args)} were given")
-    bound = dict(zip(("from", "to"), args))
-    for key, value in given.items():
-        if key not in ("from", "to") or key in bound:
-            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
-        bound[key] = value
-    return bound.get("from", low), bound.get("to", high)
-
-
-@composite(method=True, public=False)
-def uniform_(input, *args, generator=None, **given):
-    """Fill with uniform numbers in [from, to): `uniform_(from=0, to=1)`."""
-    low, high = between("uniform_", args, given, 0.0, 1.0)
-    check_generator("uniform_", generator)
-    return drawn_into(input, draw_uniform, low, high, generator)
-
-
-@composite(method=True, public=False)
-def normal_(input, mean=0.0, std=1.0, *, generator=None):
-    """Fill with normal numbers of the given mean and standard deviation."""
-    check_generator("normal_", generator)
-    return drawn_into(input, draw_normal, mean, std, generator)
-
-
-@composite(method=True, public=False)
-def random_(input, *args, generator=None, **given):
-    """Fill with whole numbers: `random_()` up to the dtype's largest, `random_(to)`, `random_(from, to)`."""
-    if len(args) == 1 and not given:
-        args = (None, *args)
-    low, high = between("random_", args, given, None, None)
-    check_generator("random_", generator)
-    return drawn_into(input, draw_integers, low, high, generator)
-
-
-def _in_place(name: str, defaults: dict, summary: str):
-    """A filler whose numbers have names and defaults."""
-
-    def draw(tensor, numbers, generator):
-        filler = getattr(source(), "fill_" + name[:-1])
-        filler(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, *numbers)
-
-    def method(input, *args, generator=None, **given):
-        bound = defaults | dict(zip(defaults, args)) | given
-        if len(args) > len(defaults) or len(bound) > len(defaults):
-            raise TypeError(f"{name}(): takes {', '.join(defaults)} and generator, got {args} and {given}")
-        missing = [key for key, value in bound.items() if value is None]
-        if missing:
-            raise TypeError(f"{name}() missing required argument: '{missing[0]}'")
-        check_generator(name, generator)
-        return drawn_into(input, draw, [float(value) for value in bound.values()], generator)
-
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = summary
-    return composite(method, method=True, public=False)
-
-
-exponential_ = _in_place("exponential_", {"lambd": 1.0}, "Fill with numbers of density lambd exp(-lambd x).")
-cauchy_ = _in_place("cauchy_", {"median": 0.0, "sigma": 1.0}, "Fill with numbers of the Cauchy distribution.")
-log_normal_ = _in_place("log_normal_", {"mean": 1.0, "std": 2.0}, "Fill with exp of normal numbers.")
-geometric_ = _in_place("geometric_", {"p": None}, "Fill with the number of trials up to a success of probability p.")
-
-
-# -- yes or no --------------------------------------------------------------------------------------
-@composite(method=True, public=False)
-def bernoulli_(input, p=0.5, *, generator=None):
-    """Fill with 1 where a trial of probability `p` (a number, or a tensor that broadcasts) succeeds, else 0."""
-    check_generator("bernoulli_", generator)
-    if not isinstance(p, Tensor):
-        return drawn_into(input, draw_trials, float(p), generator)
-    order = engine.dense_order(input._layout) or range(input.ndim)
-    chances = p.detach().expand(input.shape).permute(*order).contiguous() if input.ndim else p.detach().contiguous()
-    check_chances(chances)
-    return drawn_into(input, draw_trials_of, chances, generator)
-
-
-def draw_trials_of(tensor: Tensor, chances: Tensor, generator) -> None:
-    place = chances.data_ptr(), chances.dtype.name
-    source().fill_bernoulli_tensor(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, *place)
-
-
-def draw_trials(tensor: Tensor, p: float, generator) -> None:
-    source().fill_bernoulli(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, p)
-
-
-def check_chances(p: Tensor) -> None:
-    if not p.is_floating_point():
-        raise NotImplementedError(f'"bernoulli_tensor_cpu_p_" not implemented for {p.dtype.name}')
-    if p.numel() and not bool(((p >= 0) & (p <= 1)).all()):
-        raise RuntimeError("bernoulli expects all probabilities p to be in [0, 1]")
-
-
-@composite(method=True)
-def bernoulli(input, p=None, *, generator=None, out=None):
-    """1 with the probability that the input gives at each place (or `p` everywhere), else 0."""
-    made = fresh(tuple(input.shape), input.dtype)
-    bernoulli_(made, input if p is None else p, generator=generator)
-    return delivered(made, out)
 
 
 # -- from sizes -------------------------------------------------------------------------------------
@@ -323,6 +166,14 @@ def randint_like(
 
 
 # -- with parameters --------------------------------------------------------------------------------
+@composite(method=True)
+def bernoulli(input, p=None, *, generator=None, out=None):
+    """1 with the probability that the input gives at each place (or `p` everywhere), else 0."""
+    made = fresh(tuple(input.shape), input.dtype)
+    bernoulli_(made, input if p is None else p, generator=generator)
+    return delivered(made, out)
+
+
 @composite
 def normal(
     mean,
