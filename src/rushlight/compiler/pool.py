@@ -38,7 +38,7 @@ def lower_max_pool_grad(context, node, operands, results) -> None:
     dtype = operands[0].dtype
     axis = "channel" if shape.channels_contiguous() else "plane"
     key = Reduction("max", dtype, len(shape.batch), False, axis, vector_lanes(dtype))
-    launch_grad(context, key, shape, 2 * key.lanes if axis == "channel" else 1)
+    launch_grad(context, key, shape, 8 * key.lanes if axis == "channel" else 1)
 
 
 @template("avg_pool_grad", "adaptive_avg_pool_grad")
@@ -62,7 +62,7 @@ def reduction(shape: PoolShape, kind: str, along_rows: str, **options):
     common = {"kind": kind, "dtype": dtype, "batch": len(shape.batch), "adaptive": shape.window is None}
     common |= {"dilated": shape.dilated, **options}
     if shape.channels_contiguous():
-        return Reduction(**common, axis="channel", lanes=lanes), 2 * lanes
+        return Reduction(**common, axis="channel", lanes=lanes), 4 * lanes
     if shape.rows_contiguous() and not (kind == "max" and shape.window is None):
         step = shape.window[1][2] if shape.window else 1
         lanes = row_lanes(lanes, shape)

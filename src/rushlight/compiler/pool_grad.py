@@ -80,22 +80,38 @@ def accumulate(lanes: Lanes, value: V, base: V, index: V, mask: V | None = None)
 
 
 def scatter(planes: Planes, key: Reduction, flat: bool, first: V, last: V, images) -> None:
-    """result[place[p]] += cotangent[p] for every output p; channels are innermost."""
+    """result[place[p]] += cotangent[p] for every output p."""
     f, one = planes.f, Lanes(planes.f, key.dtype, 1)
-    with ExitStack() as stack:
-        outputs = [stack.enter_context(f.loop(0, size)) for size in planes.small]
-        offsets = [f.add(i, planes.dot(outputs, s[-3:])) for i, s in zip(images[:2], planes.strides[:2])]
-        channel = stack.enter_context(f.loop(first, last))
-        gy, place = (f.add(o, f.mul(channel, s[-4])) for o, s in zip(offsets, planes.strides[:2]))
-        place = f.load(f.at(planes.pointers[1], "i64", place), "i64")
-        strides = planes.strides[2]
+
+    def give(gy: V, place: V, result: V) -> None:
+        where, strides = f.load(f.at(planes.pointers[1], "i64", place), "i64"), planes.strides[2]
         if flat:
-            there = f.mul(place, strides[-1])
+            there = f.mul(where, strides[-1])
         else:
-            line, w = planes.divide(place, planes.large[2])
+            line, w = planes.divide(where, planes.large[2])
             there = planes.dot([*planes.divide(line, planes.large[1]), w], strides[-3:])
-        there = f.add(there, f.add(images[2], f.mul(channel, strides[-4])))
-        accumulate(one, one.load(planes.pointers[0], gy), planes.pointers[2], there)
+        accumulate(one, one.load(planes.pointers[0], gy), planes.pointers[2], f.add(result, there))
+
+    def channel_offsets(starts, channel: V) -> list[V]:
+        return [f.add(start, f.mul(channel, strides[-4])) for start, strides in zip(starts, planes.strides)]
+
+    def output_offsets(starts, outputs) -> list[V]:
+        moved = [f.add(start, planes.dot(outputs, strides[-3:])) for start, strides in zip(starts, planes.strides[:2])]
+        return [*moved, starts[2]]
+
+    with ExitStack() as stack:
+        # the contiguous dimension of gy goes innermost
+        if key.axis == "channel":
+            outputs = [stack.enter_context(f.loop(0, size)) for size in planes.small]
+            starts = output_offsets(images, outputs)
+            channel = stack.enter_context(f.loop(first, last))
+            give(*channel_offsets(starts, channel))
+        else:
+            starts = channel_offsets(images, stack.enter_context(f.loop(first, last)))
+            outer = [stack.enter_context(f.loop(0, size)) for size in planes.small[:2]]
+            starts = output_offsets(starts, [*outer, ZERO])
+            out = stack.enter_context(f.loop(0, planes.small[2]))
+            give(*(f.add(s, f.mul(out, strides[-1])) for s, strides in zip(starts[:2], planes.strides)), starts[2])
 
 
 def spread_channels(planes: Planes, key: Reduction, first: V, last: V, images) -> None:

@@ -16,6 +16,8 @@ from .kernel import Kernel
 from .pool_shape import ZERO, Planes, PoolShape, Span, adaptive_span, fixed_span, padded_count
 from .text import Function, Module, V, vector
 
+GROUP = 4  # vectors of channels that are reduced at a time
+
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
@@ -146,29 +148,50 @@ def channel_body(f: Function, key: Reduction) -> None:
         outputs = [stack.enter_context(f.loop(0, size)) for size in planes.small]
         spans = spans_of(planes, key, range(3), outputs)
         offsets = [f.add(i, planes.dot(outputs, s[-3:])) for i, s in zip(images[1:], planes.strides[1:])]
-        whole = f.sub(last, f.binary("srem", f.sub(last, first), V(str(key.lanes), "i64")))
-        with f.loop(first, whole, key.lanes) as channel:
-            channel_window(planes, key, lanes, spans, channel, images[0], offsets, None)
+        start, window = first, (planes, key, lanes, spans, images[0], offsets)
+        for count in (GROUP, 1) if key.lanes > 1 else (1,):
+            step = count * key.lanes
+            end = f.sub(last, f.binary("urem", f.sub(last, start), V(str(step), "i64")))
+            with f.loop(start, end, step) as channel:
+                channel_windows(*window, channel, count, None)
+            start = end
         if key.lanes > 1:
-            with f.when(f.compare("slt", whole, last)):
-                mask = below(f, f.sub(last, whole), key.lanes)
-                channel_window(planes, key, lanes, spans, whole, images[0], offsets, mask)
+            with f.when(f.compare("slt", start, last)):
+                channel_windows(*window, start, 1, below(f, f.sub(last, start), key.lanes))
 
 
-def channel_window(planes: Planes, key: Reduction, lanes: Lanes, spans, channel: V, image: V, offsets, mask) -> None:
-    """One window of `lanes` channels from `channel` on."""
+def channel_windows(
+    planes: Planes, key: Reduction, lanes: Lanes, spans, image: V, offsets, channel: V, count: int, mask: V | None
+) -> None:
+    """One window of `count` vectors of channels from `channel` on."""
+    f, strides = planes.f, planes.strides[0]
+    start = channel_running(planes, key, lanes, spans)
+    running = [start() for _ in range(count)]
+    base = f.add(image, f.mul(channel, strides[-4]))
+    # walking places of a plane costs as much as a vector of channels: hence several of them
+    with ExitStack() as stack:
+        d, h = (walk(planes, stack, span) for span in spans[:2])
+        line = f.add(base, planes.dot((d, h), strides[-3:-1]))
+        first = flat(planes, d, h, ZERO)
+        w = walk(planes, stack, spans[2])
+        index = f.add(line, f.mul(w, strides[-1]))
+        place = places(f, key, f.add(first, w)) if key.kind == "max" else ZERO
+        for n, one in enumerate(running):
+            one.add(lanes.load(planes.pointers[0], f.add(index, V(str(n * key.lanes), "i64")), mask), place)
+    for n, one in enumerate(running):
+        now = f.add(channel, V(str(n * key.lanes), "i64"))
+        indices = [f.add(o, f.mul(now, s[-4])) for o, s in zip(offsets, planes.strides[1:])]
+        one.store(planes.pointers[1:], indices, mask)
+
+
+def channel_running(planes: Planes, key: Reduction, lanes: Lanes, spans):
+    """A function that starts the maximum or the mean of a window."""
     f = planes.f
     if key.kind == "max":
-        running = Maximum(f, lanes, key, places(f, key, flat(planes, *(first_place(planes, s) for s in spans))))
-    else:
-        running = Mean(f, lanes, key, lanes.from_integer(f.splat(divisor_of(planes, key, spans), key.lanes)))
-    base = f.add(image, f.mul(channel, planes.strides[0][-4]))
-    with ExitStack() as stack:
-        at = [walk(planes, stack, span) for span in spans]
-        value = lanes.load(planes.pointers[0], f.add(base, planes.dot(at, planes.strides[0][-3:])), mask)
-        running.add(value, places(f, key, flat(planes, *at)) if key.kind == "max" else ZERO)
-    indices = [f.add(o, f.mul(channel, s[-4])) for o, s in zip(offsets, planes.strides[1:])]
-    running.store(planes.pointers[1:], indices, mask)
+        first = places(f, key, flat(planes, *(first_place(planes, s) for s in spans)))
+        return lambda: Maximum(f, lanes, key, first)
+    divisor = lanes.from_integer(f.splat(divisor_of(planes, key, spans), key.lanes))
+    return lambda: Mean(f, lanes, key, divisor)
 
 
 # -- lanes along a row of outputs -----------------------------------------------------------------------

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ..ir.sizes import product
-from .conv_shape import SPATIAL, is_one, leading, merge
+from .conv_shape import SPATIAL, is_one, leading, merge, merge_plane
 from .templates import Array
 from .text import Function, V
 
@@ -33,6 +33,8 @@ class PoolShape:
         spatial = len(attrs["shape"])
         arrays = merge_batch([widen(a, spatial) for a in arrays])
         window = None
+        if "kernel" not in attrs and all(map(is_one, arrays[small].shape[-SPATIAL:])):
+            arrays[large] = merge_plane(arrays[large]) or arrays[large]  # the window is the plane, of whatever shape
         if "kernel" in attrs:
             parts = attrs["kernel"], attrs["stride"], attrs["padding"], attrs.get("dilation", ())
             window = tuple(leading(part, fill) for part, fill in zip(parts, (1, 1, 0, 1)))
