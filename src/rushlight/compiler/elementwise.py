@@ -226,6 +226,11 @@ def _next_half(dtype, a, b):
     return where(a.is_nan() | b.is_nan(), a + b, result)
 
 
+@maps("gcd")
+def gcd(dtype, a, b):
+    return math_integer.gcd(a, b, dtype.is_signed)
+
+
 @maps("neg")
 def negate(dtype, a):
     return -a

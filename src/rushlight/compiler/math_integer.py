@@ -52,6 +52,17 @@ def remainder(a: Expr, b: Expr, signed: bool) -> Expr:
     return where(left.ne(0) & ((left ^ b) < 0), left + b, left) if signed else left
 
 
+def gcd(a: Expr, b: Expr, signed: bool) -> Expr:
+    """The greatest common divisor by Euclid's algorithm, until no lane has a remainder."""
+
+    def step(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+        done = b.eq(0)
+        return where(done, a, b), where(done, 0, fmod(a, where(done, 1, b), signed))
+
+    result, _ = iterate((a, b), lambda a, b: b.ne(0), step)
+    return where(result < 0, 0 - result, result) if signed else result
+
+
 def power(a: Expr, b: Expr, dtype) -> Expr:
     """a ** b by squaring, modulo the width; a negative exponent gives 0 except for bases 1 and -1."""
     if dtype.kind == "b":

@@ -566,7 +566,10 @@ cdef inline list no_slots(Py_ssize_t n):
 
 
 cdef keep_output(OpNode node, Py_ssize_t j, Tensor t):
-    if node.plan.save_outputs[j]:
+    if t is None:
+        node.args.append(None)
+        node.versions.append(None)
+    elif node.plan.save_outputs[j]:
         node.args.append(alias_of(t))
         node.versions.append(t.memory.version)
     else:
@@ -579,8 +582,8 @@ cdef record_call(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, object re
     cdef OpNode node
     cdef Tensor t
     cdef Py_ssize_t j
-    if gradient is None or not gradient.wanted:
-        return
+    if gradient is None or not gradient.wanted or (plan.form == FORM_SINGLE and plan.out_kinds[0] == OUT_SAME):
+        return  # an argument handed back stays what it was
     cdef bint constant = plan.constant_args is not None
     node = make_node(gradient, flat, n_flat, not constant)
     if plan.form == FORM_SINGLE:
@@ -593,12 +596,12 @@ cdef record_call(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, object re
             t.node, t.slot, t.needs_grad, t.view_version = node, 0, True, t.memory.version
     else:
         node.outputs = <int>len(result)
-        node.shapes = [(<Tensor>t).lay for t in result]
+        node.shapes = [None if t is None else (<Tensor>t).lay for t in result]
         for j in range(node.outputs):
             t = <Tensor>result[j]
             if not constant:
                 keep_output(node, j, t)
-            if gradient.differentiable[j]:
+            if gradient.differentiable[j] and plan.out_kinds[j] != OUT_SAME:
                 t.node, t.slot, t.needs_grad, t.view_version = node, <int>j, True, t.memory.version
     if constant:
         node.args, node.versions = plan.constant_args, plan.constant_versions

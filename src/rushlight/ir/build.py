@@ -164,6 +164,7 @@ def square(x) -> Value:
 
 # -- bits, logic, comparison ------------------------------------------------------------------
 bit_and, bit_or, bit_xor = _quotient("bit_and"), _quotient("bit_or"), _quotient("bit_xor")
+gcd = _quotient("gcd")
 shift_left, shift_right = _quotient("shift_left"), _quotient("shift_right")
 
 

@@ -1,31 +1,68 @@
-"""Arithmetic, comparison and logic on tensors and numbers."""
+"""Arithmetic on tensors and numbers."""
 
 from __future__ import annotations
 
 from ..ir import build as B
-from .declare import Number, composite, op
+from ..ir import dtypes
+from ..ir.graph import Value
+from .declare import Number, op
+
+
+def check_tensor(name: str, *operands) -> None:
+    """TypeError if all operands are numbers: then it is Python that computes with them."""
+    if all(is_number(x) for x in operands):
+        given = ", ".join("float" if kind_of(x) == "f" else "int" for x in operands)
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({given}), but expected a Tensor")
+
+
+def is_number(x) -> bool:
+    return not isinstance(x, Value) or x.weak
+
+
+def kind_of(x) -> str:
+    """The kind of a tensor's or number's dtype: b, u, i, f or c."""
+    return B.common_dtype(x).kind
+
+
+def check_alpha(alpha, *operands) -> None:
+    """A multiplier must be of a kind that the result can hold."""
+    kinds = {kind_of(x) for x in operands}
+    if kind_of(alpha) == "b" and kinds != {"b"}:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if kind_of(alpha) in "fc" and not kinds & set("fc"):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if kind_of(alpha) == "c" and "c" not in kinds:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
 
 @op(method=True, inplace=True, out=True)
-def add(input, other, *, alpha: Number = 1):
+def add(input: Number, other: Number, *, alpha: Number = 1):
     """input + alpha * other, with broadcasting and type promotion.
 
     >>> rushlight.add(rushlight.tensor([1.0, 2.0]), 10)
     tensor([11., 12.])
     """
-    return input + scaled(other, alpha)
+    return input + multiplied(input, other, alpha)
 
 
 @op(method=True, inplace=True, out=True, alias=("subtract",))
-def sub(input, other, *, alpha: Number = 1):
+def sub(input: Number, other: Number, *, alpha: Number = 1):
     """input - alpha * other, with broadcasting and type promotion."""
-    return input - scaled(other, alpha)
+    return input - multiplied(input, other, alpha)
 
 
 @op(method=True)
-def rsub(input, other, *, alpha: Number = 1):
+def rsub(input, other: Number, *, alpha: Number = 1):
     """other - alpha * input."""
-    return other - scaled(input, alpha)
+    return other - multiplied(other, input, alpha)
+
+
+def multiplied(base, x, alpha):
+    """alpha * x, to be combined with `base`."""
+    if type(alpha) is int and alpha == 1:
+        return x
+    check_alpha(alpha, base, x)
+    return x * alpha
 
 
 def scaled(x, alpha):
@@ -34,19 +71,19 @@ def scaled(x, alpha):
 
 
 @op(method=True, inplace=True, out=True, alias=("multiply",))
-def mul(input, other):
+def mul(input: Number, other: Number):
     """input * other, with broadcasting and type promotion."""
     return input * other
 
 
 @op(method=True, inplace=True, out=True)
-def true_divide(input, other):
+def true_divide(input: Number, other: Number):
     """input / other; integers give the default floating point type."""
     return input / other
 
 
 @op(method=True, inplace=True, out=True, alias=("divide",))
-def div(input, other, *, rounding_mode: str | None = None):
+def div(input: Number, other: Number, *, rounding_mode: str | None = None):
     """input / other; `rounding_mode` is None, "trunc" (towards zero) or "floor"."""
     if rounding_mode is None:
         return input / other
@@ -58,75 +95,90 @@ def div(input, other, *, rounding_mode: str | None = None):
 
 
 @op(method=True, inplace=True, out=True)
-def floor_divide(input, other):
+def floor_divide(input: Number, other: Number):
     """The floor of input / other."""
     return B.floor_divide(input, other)
 
 
 @op(method=True, inplace=True, out=True)
-def remainder(input, other):
+def remainder(input: Number, other: Number):
     """The remainder with the sign of `other`, Python's %."""
+    check_tensor("remainder", input, other)
     return B.remainder(input, other)
 
 
 @op(method=True, inplace=True, out=True)
-def fmod(input, other):
+def fmod(input, other: Number):
     """The remainder with the sign of `input`, C's fmod."""
     return B.fmod(input, other)
 
 
 @op(method=True, inplace=True, out=True)
-def pow(input, exponent):
+def pow(input: Number, exponent: Number):
     """input ** exponent."""
+    check_tensor("pow", input, exponent)
     return B.pow(input, exponent)
 
 
 @op(method=True, inplace=True, out=True)
-def atan2(input, other):
+def float_power(input: Number, exponent: Number):
+    """input ** exponent in float64 (complex128 for complex operands)."""
+    check_tensor("float_power", input, exponent)
+    wide = dtypes.complex128 if "c" in (kind_of(input), kind_of(exponent)) else dtypes.float64
+    input = input if is_number(input) else B.cast(input, wide)
+    return B.cast(B.pow(input, exponent if is_number(exponent) else B.cast(exponent, wide)), wide)
+
+
+@op(method=True, inplace=True, out=True, alias=("arctan2",))
+def atan2(input, other: Tensor):
     """The angle of the point (other, input), in radians."""
     return B.atan2(input, other)
 
 
 @op(method=True, inplace=True, out=True)
-def copysign(input, other):
+def copysign(input, other: Number):
     """The magnitude of `input` with the sign of `other`."""
     return B.copysign(input, other)
 
 
 @op(method=True, inplace=True, out=True)
-def nextafter(input, other):
+def nextafter(input, other: Tensor):
     """The next floating point number after `input` towards `other`."""
     return B.nextafter(input, other)
 
 
 @op(method=True, out=True)
-def maximum(input, other):
+def maximum(input, other: Tensor):
     """The larger of two, NaN if either is."""
     return B.maximum(input, other)
 
 
 @op(method=True, out=True)
-def minimum(input, other):
+def minimum(input, other: Tensor):
     """The smaller of two, NaN if either is."""
     return B.minimum(input, other)
 
 
 @op(method=True, out=True)
-def fmax(input, other):
+def fmax(input, other: Tensor):
     """The larger of two; a NaN loses against a number."""
     return B.where(B.isnan(input), other, B.where(B.isnan(other), input, B.maximum(input, other)))
 
 
 @op(method=True, out=True)
-def fmin(input, other):
+def fmin(input, other: Tensor):
     """The smaller of two; a NaN loses against a number."""
     return B.where(B.isnan(input), other, B.where(B.isnan(other), input, B.minimum(input, other)))
 
 
 @op(method=True, inplace=True, out=True)
-def hypot(input, other):
+def hypot(input, other: Tensor):
     """sqrt(input ** 2 + other ** 2) without overflow."""
-    return B.abs(B.complex(input, other))
+    dtype = B.common_dtype(input, other)
+    if dtype.itemsize > 2:
+        return B.abs(B.complex(input, other))
+    wide = (B.cast(x, dtypes.float32) for x in (input, other))
+    return B.cast(B.abs(B.complex(*wide)), dtype)
 
 
 @op(method=True, inplace=True, out=True, alias=("clip",))
@@ -138,32 +190,53 @@ def clamp(input, min: Number = None, max: Number = None):
 
 
 @op(method=True, inplace=True, out=True)
-def addcmul(input, tensor1, tensor2, *, value: Number = 1):
+def clamp_min(input, min: Number):
+    """The larger of the input and `min`, a number or a tensor."""
+    return B.clamp(input, min, None)
+
+
+@op(method=True, inplace=True, out=True)
+def clamp_max(input, max: Number):
+    """The smaller of the input and `max`, a number or a tensor."""
+    return B.clamp(input, None, max)
+
+
+@op(method=True, inplace=True, out=True)
+def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
     """input + value * tensor1 * tensor2."""
     return input + scaled(tensor1 * tensor2, value)
 
 
 @op(method=True, inplace=True, out=True)
-def addcdiv(input, tensor1, tensor2, *, value: Number = 1):
+def addcdiv(input, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
     """input + value * tensor1 / tensor2, for floating point tensors."""
+    if kind_of(tensor1) in "bui" and kind_of(tensor2) in "bui":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported. addcdiv: use (input + value * torch.trunc(tensor1 / tensor2)) for "
+            "integers or (input + value * tensor1 / tensor2) for floats"
+        )
     return input + scaled(tensor1 / tensor2, value)
 
 
 @op(method=True, inplace=True, out=True)
-def lerp(input, end, weight):
+def lerp(input, end: Tensor, weight: Number):
     """input + weight * (end - input)."""
+    for name, x in (("end", end), ("weight", weight)):
+        if x.dtype is not input.dtype and not x.weak:
+            raise RuntimeError(f"expected dtype {input.dtype.name} for `{name}` but got dtype {x.dtype.name}")
     return B.where(B.lt(B.abs(weight), 0.5), input + weight * (end - input), end - (end - input) * (1 - weight))
 
 
 @op(method=True, inplace=True, out=True)
-def xlogy(input, other):
+def xlogy(input: Number, other: Number):
     """input * log(other), 0 where input is 0."""
+    check_tensor("xlogy", input, other)
     zero = B.logical_and(B.eq(input, 0), B.logical_not(B.isnan(other)))
     return B.where(zero, 0.0, input * B.log(B.where(zero, 1.0, other)))
 
 
 @op(method=True, inplace=True, out=True)
-def logaddexp(input, other):
+def logaddexp(input, other: Tensor):
     """log(exp(input) + exp(other)), without overflow."""
     top = B.maximum(input, other)
     same = B.eq(input, other)
@@ -171,59 +244,65 @@ def logaddexp(input, other):
 
 
 @op(method=True, inplace=True, out=True)
-def logaddexp2(input, other):
+def logaddexp2(input, other: Tensor):
     """log2(2 ** input + 2 ** other), without overflow."""
     top = B.maximum(input, other)
     same = B.eq(input, other)
     return top + B.where(same, 1.0, B.log2(1 + B.exp2(-B.abs(B.where(same, 0.0, input - other)))))
 
 
-def _declare(name: str, summary: str, function, alias=()):
-    def body(input, other):
-        return function(input, other)
-
-    body.__name__, body.__doc__ = name, f"{summary}, with broadcasting."
-    globals()[name] = op(body, method=True, inplace=True, out=True, alias=alias)
+@op(method=True, inplace=True, out=True)
+def ldexp(input, other: Tensor):
+    """input * 2 ** other."""
+    return input * B.pow(2.0, other)
 
 
-for _name, _summary, _function, _alias in (
-    ("eq", "Where input == other", B.eq, ()),
-    ("ne", "Where input != other", B.ne, ("not_equal",)),
-    ("lt", "Where input < other", B.lt, ("less",)),
-    ("le", "Where input <= other", B.le, ("less_equal",)),
-    ("gt", "Where input > other", B.gt, ("greater",)),
-    ("ge", "Where input >= other", B.ge, ("greater_equal",)),
-    ("logical_and", "Where both are not zero", B.logical_and, ()),
-    ("logical_or", "Where one is not zero", B.logical_or, ()),
-    ("logical_xor", "Where exactly one is not zero", B.logical_xor, ()),
-    ("bitwise_and", "The bits set in both", B.bit_and, ()),
-    ("bitwise_or", "The bits set in one", B.bit_or, ()),
-    ("bitwise_xor", "The bits set in exactly one", B.bit_xor, ()),
-    ("bitwise_left_shift", "input * 2 ** other, by shifting bits", B.shift_left, ()),
-    ("bitwise_right_shift", "input / 2 ** other, by shifting bits", B.shift_right, ()),
-):
-    _declare(_name, _summary, _function, _alias)
+@op(method=True, visible=2)
+def frexp(input):
+    """(mantissa, exponent) with input = mantissa * 2 ** exponent and 1/2 <= |mantissa| < 1; the exponent is int32."""
+    if input.dtype.kind != "f":
+        raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, got {input.dtype.name}")
+    wide = B.cast(input, softened(input.dtype))
+    tiny = B.lt(B.abs(wide), LEAST_NORMAL[wide.dtype.name])  # their logarithm needs all the digits of a normal number
+    scaled_up = B.where(tiny, wide * 2.0**60, wide)
+    still = B.logical_or(B.eq(wide, 0), B.logical_not(B.isfinite(wide)))
+    exponent = B.floor(B.log2(B.abs(B.where(still, 1.0, scaled_up)))) + 1
+    # in two steps: 2 ** -exponent alone may overflow
+    half = B.floor(exponent * 0.5)
+    mantissa = scaled_up * B.exp2(-half) * B.exp2(half - exponent)
+    below, above = B.lt(B.abs(mantissa), 0.5), B.ge(B.abs(mantissa), 1)  # where the logarithm was rounded
+    mantissa = B.where(below, mantissa * 2, B.where(above, mantissa * 0.5, mantissa))
+    exponent = exponent + B.where(below, -1.0, B.where(above, 1.0, 0.0)) - B.where(tiny, 60.0, 0.0)
+    return B.cast(B.where(still, wide, mantissa), input.dtype), B.cast(B.where(still, 0.0, exponent), dtypes.int32)
+
+
+LEAST_NORMAL = {"float32": 2.0**-126, "float64": 2.0**-1022}
+
+
+def softened(dtype):
+    """float32 for half types."""
+    return dtypes.float32 if dtype.itemsize == 2 else dtype
 
 
 @op(method=True, inplace=True, out=True)
-def logical_not(input):
-    """Where the input is zero."""
-    return B.logical_not(input)
+def heaviside(input, values: Tensor):
+    """The step function: 0 below 0, 1 above, `values` at 0."""
+    if input.dtype is not values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    if input.dtype.is_complex:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    zero = B.cast(B.eq(input, 0), dtypes.bool_)
+    return B.where(zero, values, B.cast(B.gt(input, 0), input.dtype))
 
 
 @op(method=True, inplace=True, out=True)
-def bitwise_not(input):
-    """All bits flipped; of bools, not."""
-    return B.bit_not(input)
+def gcd(input, other: Tensor):
+    """The greatest common divisor of integers, not negative; gcd(0, 0) is 0."""
+    return B.gcd(input, other)
 
 
-@op(out=True)
-def where(condition, input, other):
-    """`input` where the condition holds, `other` elsewhere."""
-    return B.where(condition, input, other)
-
-
-@composite(method="where", public=False)
-def where_method(input, condition, other):
-    """This tensor where the condition holds, `other` elsewhere."""
-    return where(condition, input, other)
+@op(method=True, inplace=True, out=True)
+def lcm(input, other: Tensor):
+    """The least common multiple of integers, not negative; 0 if either is 0."""
+    divisor = B.gcd(input, other)
+    return B.abs(B.trunc_divide(input, B.where(B.eq(divisor, 0), 1, divisor)) * other)

@@ -1,8 +1,8 @@
 """How an op is declared: `@op` turns a body over Values into a public function, a method, `name_` and `out=`.
 
 A body runs when a structure is planned (see `planning`), never per call. Parameters without annotation,
-or annotated `Number` or `float`, are data: tensors, or numbers passed at run time. A parameter annotated
-`list` takes a list of tensors. All others are static and part of the plan's key. Defaults that are not overridden
+or annotated `Number` or `float`, are data: tensors, or numbers passed at run time. `Tensor`, or no annotation
+for `input`, is data that must be a tensor. A parameter annotated `list` takes a list of tensors. All others are static and part of the plan's key. Defaults that are not overridden
 reach the body as plain Python values.
 """
 
@@ -40,6 +40,17 @@ class Declaration:
         self.required = next((i for i, name in enumerate(self.names) if name in self.defaults), count)
         self.mutates, self.narrows, self.channels = tuple(mutates), narrows, channels
         self.vjp_rule = None
+        self.tensors = tuple(i for i, name in enumerate(self.names) if is_tensor(name, body.__annotations__))
+
+    def check_tensors(self, key: tuple) -> None:
+        """TypeError for a number where the op takes tensors alone."""
+        for position in self.tensors:
+            entry = key[position] if position < len(key) else Tensor
+            if isinstance(entry, type) and entry is not Tensor or entry is None and position < self.required:
+                given = "NoneType" if entry is None else entry.__name__
+                raise TypeError(
+                    f"{self.name}(): argument '{self.names[position]}' (position {position + 1}) must be Tensor, not {given}"
+                )
 
     def bind(self, args, kwargs) -> list:
         """Arguments in declared order, defaults filled in; TypeError as a Python function would raise."""
@@ -63,6 +74,11 @@ class Declaration:
         return self.body(
             *arguments[: self.positional], **dict(zip(self.names[self.positional :], arguments[self.positional :]))
         )
+
+
+def is_tensor(name: str, annotations: dict) -> bool:
+    annotation = annotations.get(name)
+    return annotation == "Tensor" or (annotation is None and name == "input")
 
 
 def kind_of(annotation) -> int:

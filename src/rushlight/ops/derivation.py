@@ -28,6 +28,9 @@ class BackwardDeclaration:
     def __init__(self, template: Template, name: str, flags: tuple, outputs: int):
         self.template, self.name, self.flags, self.outputs = template, name, flags, outputs
 
+    def check_tensors(self, key: tuple) -> None:
+        """All that reaches a backward op comes from the engine."""
+
     def run(self, arguments: list) -> list:
         count = len(self.flags)
         inputs, outputs = arguments[:count], arguments[count : count + self.outputs]
@@ -41,21 +44,21 @@ def make_gradient_plan(structure, plan: Plan, flags: tuple) -> GradientPlan:
     tracer = Tracer()
     flat = [tracer.value(entry) for entry in template_entries(template, plan)]
     layouts = output_layouts(plan, flat, template_entries(template, plan))
-    outputs = [tracer.value(layout) for layout in layouts]
-    cotangents = [tracer.value(layout) if layout.floating else None for layout in layouts]
+    floating = [layout is not None and layout.floating for layout in layouts]
+    outputs = [None if layout is None else tracer.value(layout) for layout in layouts]
+    cotangents = [tracer.value(layout) if flag else None for layout, flag in zip(layouts, floating)]
     with tracer.graph:
         found = gradients(template, flags, flat, outputs, cotangents)
     used = reached([v for v in found if v is not None])
     kept_inputs = [1 if id(v) in used and not v.weak else 0 for v in flat]
     kept_outputs = [1 if id(v) in used else 0 for v in outputs]
-    differentiable = [1 if layout.floating else 0 for layout in layouts]
     name = structure.called.declaration.name
     declaration = BackwardDeclaration(template, name + "_backward", flags, len(layouts))
     backward = Op(declaration.name, (), b"", 0, plan_call, variadic=True)
     backward.declaration = declaration
     backward.structures = {}
     title = "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-    return GradientPlan(backward, kept_inputs, kept_outputs, differentiable, wanted, title)
+    return GradientPlan(backward, kept_inputs, kept_outputs, floating, wanted, title)
 
 
 def template_entries(template: Template, plan: Plan) -> list:

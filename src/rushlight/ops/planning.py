@@ -20,6 +20,7 @@ _SCALARS = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, comple
 
 def plan_call(called: Op, key: tuple, flat: list, out_layouts: tuple = ()) -> Plan:
     """The plan for a key not seen before, from a known structure if there is one."""
+    called.declaration.check_tensors(key)
     layouts = [layout for entry in (*key, *out_layouts) for layout in layouts_in(entry)]
     form = tuple(form_of(entry) for entry in (*key, *out_layouts)) if out_layouts else tuple(map(form_of, key))
     values = [number for layout in layouts for number in layout.values]
@@ -36,6 +37,11 @@ def plan_call(called: Op, key: tuple, flat: list, out_layouts: tuple = ()) -> Pl
         )
     known.append(structure)
     return plan
+
+
+def is_elementwise(plan: Plan) -> bool:
+    """Whether the planned call reads an element of each operand to write one, so that the two may be the same memory."""
+    return plan.derive.__self__.elementwise
 
 
 def layouts_in(entry):
@@ -155,6 +161,7 @@ class Structure:
             arguments = self.template.arguments(flat)
             results = called.declaration.run(arguments)
             finished = finish(called, results, arguments, flat, tracer, out_layouts)
+        self.elementwise = finished.elementwise
         lowered = None
         if finished.computed:
             from ..compiler.kernel import compile_all

@@ -1,12 +1,21 @@
-"""`out=`: results written into tensors that the caller gives."""
+"""`out=`: results written into tensors that the caller gives.
+
+Where shapes and dtypes fit and the outputs share no memory with the operands, the kernels write the outputs
+themselves; otherwise the results are computed and copied.
+"""
 
 from __future__ import annotations
 
 import warnings
 
 from ..core import engine
-from ..core.engine import Tensor, is_grad_enabled
-from ..ir.dtypes import category
+from ..core.engine import Size, Tensor, is_grad_enabled, missing
+from ..ir.dtypes import DType, category
+from .declare import DATA, LIST
+from .results import DoesNotFit
+
+_NUMBERS = {int, float, bool, complex}
+_STATIC = {int, bool, str, type(None), float, Size, DType}
 
 
 def call_out(called, args, kwargs, out):
@@ -17,15 +26,9 @@ def call_out(called, args, kwargs, out):
     for tensor in outputs:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{called.name}(): argument 'out' must be Tensor, not {type(tensor).__name__}")
-    if is_grad_enabled() and (
-        any_requires_grad(args) or any_requires_grad(kwargs.values()) or any_requires_grad(outputs)
-    ):
-        raise RuntimeError(
-            f"{called.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-            "requires grad."
-        )
-    if called.accepts_out == "apart":
-        check_apart(called.name, outputs, [*args, *kwargs.values()])
+    check_no_gradient(called.name, args, kwargs, outputs)
+    if write_directly(called, args, kwargs, outputs):
+        return out
     with_modes = engine.set_grad_mode(False)
     try:
         results = called(*args, **kwargs)
@@ -39,15 +42,14 @@ def call_out(called, args, kwargs, out):
     return out
 
 
-def check_apart(name: str, outputs, arguments) -> None:
-    """Outputs must not share memory with tensors that are read."""
-    for value in arguments:
-        for tensor in value if isinstance(value, (list, tuple)) else (value,):
-            if isinstance(tensor, Tensor) and any(engine.is_alias(tensor, out) for out in outputs):
-                raise RuntimeError(
-                    f"{name}: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-                    "single memory location. Please clone() the tensor before performing the operation."
-                )
+def check_no_gradient(name: str, args, kwargs, outputs) -> None:
+    if is_grad_enabled() and (
+        any_requires_grad(args) or any_requires_grad(kwargs.values()) or any_requires_grad(outputs)
+    ):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad."
+        )
 
 
 def any_requires_grad(values) -> bool:
@@ -57,6 +59,80 @@ def any_requires_grad(values) -> bool:
     )
 
 
+# -- without a copy ---------------------------------------------------------------------------------
+def write_directly(called, args, kwargs, outputs: list) -> bool:
+    """Run the op on the outputs' memory; False where it must be computed elsewhere first."""
+    found = key_of(called.declaration, args, kwargs)
+    if found is None or any(tensor.numel() == 0 for tensor in outputs):
+        return False
+    key, flat = found
+    layouts = tuple([tensor._layout for tensor in outputs])
+    plans = called.__dict__.setdefault("out_plans", {})
+    plan = plans.get((key, layouts), missing)
+    if plan is missing:
+        plan = plans[key, layouts] = out_plan(called, key, flat, layouts)
+    if plan is None or overlapping(outputs) or must_be_separate(plan, outputs, flat):
+        return False
+    called.run_into(outputs, plan, flat)
+    return True
+
+
+def key_of(declaration, args, kwargs):
+    """The plan key of a call and its flat data, or None if an argument is none that the fast path takes."""
+    if len(args) > declaration.positional or not all(name in declaration.names for name in kwargs):
+        return None
+    given = dict(zip(declaration.names, args)) | kwargs
+    if len(given) != len(args) + len(kwargs) or any(n not in given for n in declaration.names[: declaration.required]):
+        return None
+    key, flat = [], []
+    last = max((i for i, name in enumerate(declaration.names) if name in given), default=-1)
+    for name, kind in zip(declaration.names[: last + 1], declaration.kinds):
+        value = given.get(name, missing)
+        if value is missing or value is None:
+            key.append(value)
+        elif kind == DATA and isinstance(value, Tensor):
+            key.append(value._layout), flat.append(value)
+        elif kind == DATA and type(value) in _NUMBERS:
+            key.append(type(value)), flat.append(value)
+        elif kind == LIST and isinstance(value, (list, tuple)) and all(isinstance(v, Tensor) for v in value):
+            key.append(tuple([v._layout for v in value])), flat.extend(value)
+        elif kind not in (DATA, LIST) and (type(value) in _STATIC or is_plain_tuple(value)):
+            key.append(value)
+        else:
+            return None
+    return tuple(key), flat
+
+
+def is_plain_tuple(value) -> bool:
+    return type(value) is tuple and all(type(v) in _STATIC for v in value)
+
+
+def out_plan(called, key: tuple, flat: list, layouts: tuple):
+    """A plan that writes tensors of the given layouts, or None if the results do not fit them."""
+    from .planning import plan_call
+
+    try:
+        return plan_call(called, key, flat, layouts)
+    except DoesNotFit:
+        return None
+
+
+def overlapping(outputs: list) -> bool:
+    """Whether an output's elements, or two outputs, share memory."""
+    return any(tensor._layout.overlapping for tensor in outputs) or any(
+        engine.is_alias(a, b) for i, a in enumerate(outputs) for b in outputs[:i]
+    )
+
+
+def must_be_separate(plan, outputs: list, flat: list) -> bool:
+    """Whether the op would overwrite what it has yet to read. (An elementwise one may write what it reads.)"""
+    from .planning import is_elementwise
+
+    shared = any(engine.is_alias(a, b) for a in outputs for b in flat if isinstance(b, Tensor))
+    return shared and not is_elementwise(plan)
+
+
+# -- by a copy --------------------------------------------------------------------------------------
 def store(out: Tensor, result: Tensor, name: str = "out") -> Tensor:
     """Copy a result into `out`, resizing it first if needed."""
     if category(result.dtype) > category(out.dtype):

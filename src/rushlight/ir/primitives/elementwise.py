@@ -97,6 +97,7 @@ minimum = _binary("minimum", "buif", "minimum", lambda a, b, y: (_wins(a, b, B.g
 atan2 = _binary("atan2", "f", "arctan2", lambda a, b, y: _angle_slopes(a, b))
 nextafter = _binary("nextafter", "f", "nextafter", lambda a, b, y: (1, None))
 copysign = _binary("copysign", "f", "copysign", lambda a, b, y: (B.where(B.eq(a, 0), 0.0, y / a), None))
+gcd = _binary("gcd", "ui", "gcd")
 neg = _unary("neg", "uifc", "negative", lambda x, y: -1)
 
 
