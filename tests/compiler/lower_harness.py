@@ -26,7 +26,7 @@ class Case:
         self.dtypes = dtypes or [str(a.dtype) for a in arrays]
         self.scope = Scope() if symbolic else None
         self.graph = Graph(self.scope)
-        self.symbols = {}
+        self.symbols, self.names = {}, []
         values = [self.tensor(a, d) for a, d in zip(arrays, self.dtypes)]
         values += [self.graph.scalar(dtype_named(_number_dtype(n))) for n in numbers]
         with self.graph:
@@ -49,9 +49,11 @@ class Case:
         if self.scope is None:
             return self.graph.tensor(array.shape, dtype_named(dtype), strides)
         shape = tuple(self.size(n) for n in array.shape)
-        if strides == contiguous_strides(array.shape):
-            return self.graph.tensor(shape, dtype_named(dtype))
-        strides = tuple(self.stride(s) for s in strides)
+        plain = strides == contiguous_strides(array.shape)
+        strides = contiguous_strides(shape) if plain else tuple(self.stride(s) for s in strides)
+        # by name: an equality that is learnt later turns a symbol into what it equals
+        own = shape if plain else (*shape, *strides)
+        self.names.append([s.source() if type(s) is Sym else None for s in own])
         return self.graph.tensor(shape, dtype_named(dtype), strides)
 
     def size(self, number):
@@ -67,13 +69,14 @@ class Case:
     def bound(self, arrays) -> dict[str, int]:
         """What the symbols stand for, given arrays of other sizes; their guards must hold."""
         symbols: dict[str, int] = {}
-        for value, array in zip(self.graph.inputs, arrays):
+        for names, array in zip(self.names, arrays):
             strides = [s // array.itemsize for s in array.strides]
-            for size, number in (*zip(value.shape, array.shape), *zip(value.strides, strides)):
-                if type(size) is Sym and size.source() in self.scope.hints:
-                    assert symbols.setdefault(size.source(), number) == number
-        broken = [guard for guard in self.scope.guards if not eval(guard, {}, symbols)]
-        assert not broken, f"other sizes do not fulfil {broken}"
+            for name, number in zip(names, (*array.shape, *strides)):
+                if name is not None:
+                    assert symbols.setdefault(name, number) == number
+        # in order: a guard may need the ones before it
+        broken = next((guard for guard in self.scope.guards if not eval(guard, {}, symbols)), None)
+        assert broken is None, f"other sizes do not fulfil {broken}"
         return symbols
 
     def check_other(self, *arrays, numbers=None, tolerance=None) -> None:

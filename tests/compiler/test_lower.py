@@ -206,6 +206,16 @@ def test_reshapes_that_need_copies():
     check(product, square, tolerance=1e-5)
 
 
+def test_a_value_read_as_it_is_and_across():
+    """A kernel that reads a value by a reshape it cannot follow does not compute that value itself."""
+
+    def build(x):
+        y = B.reshape(x - B.mean(x, (0, 2), keepdim=True), (3, 102))
+        return B.maximum(B.flip(y, (1,)), y)
+
+    check(build, random((6, 17, 3)))
+
+
 def test_views_of_values():
     check(lambda a: B.exp(B.diagonal(a * a, 1, 0, 1)), random((5, 8)))
     check(lambda a: B.unfold(a * a, 0, 3, 2) * 2.0, random((11,)))

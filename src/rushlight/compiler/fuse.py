@@ -8,6 +8,7 @@ each other in a circle. Cheap values of one operand are computed again by each r
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 from ..ir.graph import Graph, Node, Value
@@ -59,6 +60,7 @@ class Fuser:
         self.partials: dict[tuple, Cluster] = {}
         self.operands: dict[Value, Cluster] = {}
         self.leaves = Leaves(graph)
+        self.uses = Counter(value for node in graph.nodes for value in node.inputs) + Counter(graph.outputs)
         for node in graph.nodes:
             if is_barrier(node):
                 for value in node.outputs:
@@ -168,8 +170,17 @@ class Fuser:
         for value in node.outputs:
             step.after += self.readers_of(value)
         self.steps.append(step)
+        if node.prim.name in ("put", "scatter"):
+            self.start_in_result(node)
         for value in node.inputs:
             self.require(value, step)
+
+    def start_in_result(self, node: Node) -> None:
+        """Have what a write by index starts from computed right where the result lies, if nothing else reads it."""
+        start = node.inputs[0]
+        computed = start.node is not None and start.node.prim.kind in ("map", "source")
+        if computed and self.uses[start] == 1 and start not in self.memory.homes:
+            self.memory.homes[start] = self.memory.home(node.outputs[0])
 
     def place_partial(self, node: Node, position: int) -> None:
         """A reduction in parts: its own kernel, or that of another one of the same loops."""
@@ -297,6 +308,8 @@ class Fuser:
     def could_store(self, node: Node, cluster: Cluster, access) -> bool:
         if cluster.nodes >= MOST_NODES or cluster.parts is not None:
             return False
+        if any(step.find() is cluster for step in self.readers.get(node.outputs[0], ())):
+            return False  # it reads the value elsewhere than where it would compute it
         for reader, accesses in _by_cluster(self.demands.get(node.outputs[0], ())):
             if reader is cluster and any(access_key(a) != access_key(access) for a in accesses):
                 return False
