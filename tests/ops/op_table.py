@@ -131,6 +131,7 @@ COPYING = [
     *rows("powers", lambda x: [(x(6), 0.0, 2.0, 2.0), (x(1), 1.0, 3.0, 2.0)], "fh", grad=""),
     *rows("powers_of", lambda x: [(x(3), 4), (x(3), 4, True)], NUMBERS),
     Row("raised_cosine", lambda x: [(x(6), 6, 0.42, 0.5, 0.08)], grad="", others=False),
+    Row("bell", lambda x: [(x(6), 6.0, 12.0, 64)], grad="", others=False),
     *rows("triangle arch", lambda x: [(x(6), 6)], "fh", grad=""),
 ]
 
@@ -419,6 +420,42 @@ INDEXING = [
     Row("positions_along", lambda x: [(x.mask(3, 4),)], "f"),
 ]
 
+COMPLEX = [
+    *rows("real_part imaginary_part view_as_real", lambda x: [(x(3, 4),), (x(),), (x(0, 2),)], "c"),
+    *rows("conj conj_physical", unary(), ALL),
+    Row("angle", unary(), "fci"),
+    Row("of_parts", lambda x: [(x(3, 4), x(4)), (x(), x(2))], "f", grad=""),
+    Row("polar", lambda x: [(x(3, 4, low=0.5), x(4)), (x(2, low=0.5), x())], "f", grad=""),
+    Row("heaviside", lambda x: [(x(3, 4), x(4)), (x(0, 3), x(3))], REAL),
+]
+
+FORMS = [
+    Row(
+        "einstein_sum",
+        lambda x: [
+            ([x(2, 3), x(3, 4)], ((0, 1), (1, 2)), (0, 2)),
+            ([x(2, 3, 3), x(3, 1), x(4)], ((1, 2, 2), (2, 3), (4,)), (4, 1)),
+            ([x(2, 3), x(1, 3)], ((0, 1), (0, 1)), (1,)),
+        ],
+        NUMBERS,
+    ),
+    Row("dotted", lambda x: [(x(2, 3, 4), x(4, 3, 2), (1, 2), (1, 0)), (x(2), x(3), (), ())], NUMBERS),
+    Row("inner", lambda x: [(x(2, 3), x(4, 3)), (x(2, 3), x())], NUMBERS),
+    Row("vdot", lambda x: [(x(5), x(5))], NUMBERS),
+    Row("kron", lambda x: [(x(2, 3), x(3, 1, 2)), (x(2), x())], NUMBERS),
+    Row("bilinear_form", lambda x: [(x(4, 2), x(4, 3), x(5, 2, 3), x(5)), (x(2), x(3), x(5, 2, 3))], "fc"),
+    Row("crossed", lambda x: [(x(2, 3), x(2, 3), 1), (x(3), x(2, 3), -1)], NUMBERS),
+    Row("renorm", lambda x: [(x(3, 4), p, 0, 0.5) for p in (2.0, 1.0, 3.0)], rtol=3e-5),
+    Row(
+        "distances",
+        lambda x: [(x(3, 4), x(2, 4), p, 0) for p in (2.0, 1.0, 3.0, 0.5, float("inf"))] + [(x(4, 3), x(2, 3), 2.0, 1)],
+        "f",
+        grad="1",
+        rtol=3e-5,
+    ),
+    Row("row_distances", lambda x: [(x(3, 4), x(3, 4), p) for p in (2.0, 1.0, 3.0)], "f", rtol=3e-5),
+]
+
 TABLE = [
     *ARITHMETIC,
     *UNARY,
@@ -431,9 +468,12 @@ TABLE = [
     *LOSS,
     *WINDOWS,
     *INDEXING,
+    *COMPLEX,
+    *FORMS,
 ]
 
 # Ops that have no row, each for a reason.
 EXCEPTIONS = {
+    "paired": "views what lies in pairs, and nothing else: tests of view_as_complex",
     "update_statistics": "writes into its arguments and returns nothing: tests of batch_norm",
 }

@@ -113,3 +113,9 @@ def test_parts_share_memory():
     z[1:].imag.fill_(9)
     assert z.tolist() == [7 + 2j, 8 + 9j]
     assert rl.ones(2).real.tolist() == [1, 1] and rl.view_as_real(z)._base is z
+
+
+def test_real_arguments_of_complex_results_have_gradients():
+    x, y = (rl.tensor([0.5, 2.0], dtype=rl.float64, requires_grad=True) for _ in range(2))
+    (rl.complex(x, y) * (3 + 4j)).real.sum().backward()
+    assert x.grad.tolist() == [3, 3] and y.grad.tolist() == [-4, -4]

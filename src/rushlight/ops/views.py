@@ -74,6 +74,8 @@ def _view_as_real(shape, strides, node):
 
 
 def _view_as_complex(shape, strides, node):
+    if strides[-1] != 1 or any(s % 2 != 0 for s in strides[:-1]):
+        return None
     return [s // 2 for s in strides[:-1]], 0
 
 
