@@ -153,6 +153,9 @@ def reductions():
     yield Sample(sort.sort, apart(3, 4), dim=0, descending=True, label="descending")
     yield Sample(sort.topk, apart(3, 4), k=2, dim=1, largest=True)
     yield Sample(sort.topk, apart(3, 4), k=2, dim=0, largest=False, label="smallest")
+    boundaries = np.sort(apart(5))
+    yield Sample(sort.searchsorted, boundaries, real(3, 4), right=False)
+    yield Sample(sort.searchsorted, np.stack([boundaries, boundaries - 1]), real(2, 3), right=True, label="rows")
 
 
 def contractions():
