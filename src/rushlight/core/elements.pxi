@@ -1,0 +1,154 @@
+# Elements: reading and writing single numbers, tensors from nested sequences.
+
+cdef extern from "scalars.h":
+    double read_real(const char *p, int code) nogil
+    int64_t read_integer(const char *p, int code) nogil
+    void write_real(char *p, int code, double v) nogil
+    void write_integer(char *p, int code, int64_t v) nogil
+
+DEF COMPLEX64 = 10
+DEF COMPLEX128 = 11
+
+
+cdef object read_element(const char *p, int code):
+    if code == 0:
+        return read_integer(p, code) != 0
+    if code <= 5:
+        return read_integer(p, code)
+    if code == COMPLEX64:
+        return PyComplex_FromDoubles(read_real(p, code), read_real(p + 4, code))
+    if code == COMPLEX128:
+        return PyComplex_FromDoubles(read_real(p, code), read_real(p + 8, code))
+    return read_real(p, code)
+
+
+cdef object _to_list(Tensor t, int dim, int64_t offset):
+    cdef Layout layout = t.lay
+    if dim == layout.ndim:
+        return read_element(t.memory.ptr + offset * layout.itemsize, layout.code)
+    cdef int64_t stride = layout.strides[dim]
+    return [_to_list(t, dim + 1, offset + i * stride) for i in range(layout.shape[dim])]
+
+
+cdef object _complex = complex
+
+
+def write_elements(Tensor t, values):
+    """Write a flat sequence of Python numbers into a contiguous tensor."""
+    cdef char *p = t.memory.ptr + t.start * t.lay.itemsize
+    cdef int code = t.lay.code, size = t.lay.itemsize
+    cdef int64_t integer, most = 0
+    if t.memory.readonly:
+        raise RuntimeError("this tensor's memory is read-only")
+    if code < 5:
+        most = ((<int64_t>1) << (8 * size - (code != 1))) - 1
+    for value in values:
+        if code <= 5:
+            if code == 0:
+                integer = bool(value)
+            else:
+                if type(value) is float and value - value != 0:
+                    raise RuntimeError(f"value cannot be converted to type {t.lay.dtype.name} without overflow")
+                integer = int(value)
+                # negative numbers may wrap around in uint8
+                if code < 5 and (integer > most or integer < -most - (code != 1)):
+                    raise RuntimeError(f"value cannot be converted to type {t.lay.dtype.name} without overflow")
+            write_integer(p, code, integer)
+        elif code < COMPLEX64:
+            write_real(p, code, float(value))
+        else:
+            number = _complex(value)  # C's arithmetic would lose the sign of a zero part
+            write_real(p, code, number.real)
+            write_real(p + size // 2, code, number.imag)
+        p += size
+
+
+def clear_memory(Tensor t):
+    """Zero a dense tensor's bytes on the caller's thread."""
+    if t.lay.numel:
+        memset(t.memory.ptr + (t.start + t.lay.low) * t.lay.itemsize, 0, (t.lay.high - t.lay.low + 1) * t.lay.itemsize)
+
+
+def resize(Tensor t, shape):
+    """Give `t` another shape, row-major, growing its storage if that is too small (`resize_`)."""
+    cdef Layout layout = contiguous_layout(tuple(shape), t.lay.dtype)
+    cdef Storage larger
+    cdef int64_t needed = (t.start + layout.numel) * layout.itemsize
+    if needed > t.memory.nbytes:
+        if t.memory.owner is not None:
+            raise RuntimeError("Trying to resize storage that is not resizable: the memory belongs to another object")
+        larger = new_storage(needed)
+        memcpy(larger.ptr, t.memory.ptr, t.memory.nbytes)
+        larger.version = t.memory.version
+        t.memory = larger
+    t.lay = layout
+    t.memory.version += 1
+
+
+def from_nested(data, dtype, default, dtypes):
+    """A row-major tensor from a Python number or nested sequences; the dtype is inferred unless given."""
+    cdef list shape = [], flat = []
+    level = data
+    while isinstance(level, (list, tuple)) or (hasattr(level, "__len__") and not isinstance(level, (Tensor, str, bytes, dict))):
+        if len(shape) >= MAX_DIMS:
+            raise ValueError("too many dimensions in nested sequences (self-referencing?)")
+        shape.append(len(level))
+        if not len(level):
+            break
+        level = level[0]
+    if isinstance(level, Tensor) and (<Tensor>level).lay.ndim:
+        return _hooks["stack_nested"](data, dtype)
+    _flatten(data, shape, 0, flat)
+    if dtype is None:
+        dtype = _common_kind(flat, default, dtypes)
+    cdef Tensor t = empty_tensor(contiguous_layout(tuple(shape), dtype))
+    write_elements(t, flat)
+    return t
+
+
+cdef _flatten(data, list shape, int depth, list flat):
+    if depth == len(shape):
+        if isinstance(data, Tensor):
+            data = data.item()
+        elif not isinstance(data, (int, float, complex)):
+            if hasattr(data, "item") and getattr(data, "ndim", None) == 0:
+                data = data.item()
+            elif hasattr(data, "__index__"):
+                data = data.__index__()
+            elif hasattr(data, "__float__"):
+                data = float(data)
+            elif isinstance(data, (list, tuple)):
+                raise TypeError(f"expected a number at dim {depth}, got a {type(data).__name__}")
+            else:
+                raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        flat.append(data)
+        return
+    if not isinstance(data, (list, tuple)) and not hasattr(data, "__len__"):
+        raise TypeError(f"not a sequence at dim {depth}: expected length {shape[depth]}, got {type(data).__name__}")
+    if len(data) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})")
+    if depth + 1 == len(shape) and type(data) is list:
+        for part in <list>data:
+            if type(part) is float or type(part) is int or type(part) is bool:
+                flat.append(part)
+            else:
+                _flatten(part, shape, depth + 1, flat)
+        return
+    for part in data:
+        _flatten(part, shape, depth + 1, flat)
+
+
+cdef object _common_kind(list flat, default, dtypes):
+    cdef int kind = 0 if flat else 2
+    for value in flat:
+        if type(value) is float or isinstance(value, float):
+            kind = max(kind, 2)
+        elif isinstance(value, bool):
+            continue
+        elif isinstance(value, int):
+            kind = max(kind, 1)
+        else:
+            kind = 3
+    if kind == 2:
+        return default
+    return dtypes.bool_ if kind == 0 else dtypes.int64 if kind == 1 else default.to_complex()

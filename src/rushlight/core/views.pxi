@@ -1,0 +1,203 @@
+# Making tensors over memory: fresh ones, aliases, views, basic indexing.
+
+
+cdef Tensor new_tensor(Storage memory, int64_t start, Layout layout):
+    cdef Tensor t = Tensor.__new__(Tensor)
+    t.memory = memory
+    t.start = start
+    t.lay = layout
+    if _inference_mode:
+        t.inference = True
+    return t
+
+
+cdef Tensor alias_of(Tensor source):
+    return new_tensor(source.memory, source.start, source.lay)
+
+
+cdef _become(Tensor target, Tensor source):
+    """Give an unset tensor (of a subclass, say) another one's memory."""
+    target.memory, target.start, target.lay = source.memory, source.start, source.lay
+
+
+cdef int _wrap(dim, int ndim) except -1:
+    cdef int64_t d = dim
+    cdef int n = ndim if ndim else 1
+    if d < -n or d >= n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
+    return <int>(d + n if d < 0 else d)
+
+
+def make_tensor(storage, offset, shape, strides, dtype, cls=None):
+    """A tensor over `storage` at `offset` (elements), checked to lie within it."""
+    cdef Layout layout = layout_of(shape, strides, dtype)
+    cdef Storage memory = storage
+    cdef int64_t start = offset
+    if start < 0:
+        raise RuntimeError(f"storage offset must not be negative, got {offset}")
+    if layout.numel and (start + layout.low < 0 or (start + layout.high + 1) > memory.nbytes // layout.itemsize):
+        raise RuntimeError(f"setStorage: sizes {list(layout.shape)}, strides {list(layout.strides)}, storage offset {offset} and "
+                           f"itemsize {layout.itemsize} require a storage of {(start + layout.high + 1) * layout.itemsize} bytes, "
+                           f"this one has {memory.nbytes}")
+    cdef Tensor t
+    if cls is None or cls is Tensor:
+        return new_tensor(memory, start, layout)
+    t = Tensor.__new__(cls)
+    t.memory, t.start, t.lay = memory, start, layout
+    return t
+
+
+def empty_tensor(Layout layout):
+    """An uninitialised tensor of a layout."""
+    return new_tensor(new_storage((layout.high + 1) * layout.itemsize if layout.numel else 0), 0, layout)
+
+
+def as_subclass(Tensor source, cls):
+    """A tensor of type `cls` over the same memory, a view in the same graph."""
+    cdef Tensor t = Tensor.__new__(cls), v = view_of(source, source.lay, source.start)
+    _become(t, v)
+    t.base, t.node, t.needs_grad, t.inference, t.view_version = v.base, v.node, v.needs_grad, v.inference, v.view_version
+    return t
+
+
+def set_tensor(Tensor target, Tensor source):
+    """Let `target` share the memory of `source` from now on (`Tensor.set_`)."""
+    _become(target, source)
+    target.memory.version += 1
+
+
+def swap_memory(Tensor target, Tensor source):
+    """Replace the memory behind `target` by that of `source`, dtype and shape included (`Module.to`)."""
+    _become(target, source)
+
+
+def bump_version(Tensor t):
+    """Count an in-place write that a host function made."""
+    t.memory.version += 1
+
+
+def is_alias(Tensor a, Tensor b):
+    """Whether two tensors may touch the same bytes."""
+    return may_overlap(a, b)
+
+
+cdef bint may_overlap(Tensor a, Tensor b):
+    if root_of(a.memory) is not root_of(b.memory) or not a.lay.numel or not b.lay.numel:
+        return False
+    cdef int64_t a0 = <int64_t>a.memory.ptr + (a.start + a.lay.low) * a.lay.itemsize
+    cdef int64_t a1 = <int64_t>a.memory.ptr + (a.start + a.lay.high + 1) * a.lay.itemsize
+    cdef int64_t b0 = <int64_t>b.memory.ptr + (b.start + b.lay.low) * b.lay.itemsize
+    cdef int64_t b1 = <int64_t>b.memory.ptr + (b.start + b.lay.high + 1) * b.lay.itemsize
+    return a0 < b1 and b0 < a1
+
+
+# -- basic indexing ---------------------------------------------------------------------------------
+
+cdef object get_item(Tensor t, index):
+    """Integers, slices, None and `...` make a view right here; the rest goes to `ops`."""
+    cdef object items = index if type(index) is tuple else (index,)
+    cdef Py_ssize_t used = 0
+    for item in items:
+        if type(item) is int or type(item) is slice:
+            used += 1
+        elif item is not None and item is not Ellipsis:
+            return _hooks["getitem"](t, index)
+    cdef Layout layout = t.lay
+    if used > layout.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {layout.ndim}")
+    cdef list sizes = [], strides = []
+    cdef int64_t offset = t.start, n, i, begin, end, step, stride
+    cdef int dim = 0
+    cdef bint expanded = False
+    for item in items:
+        if type(item) is int:
+            n, i = layout.shape[dim], item
+            if i < -n or i >= n:
+                raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {n}")
+            offset += (i + n if i < 0 else i) * <int64_t>layout.strides[dim]
+            dim += 1
+        elif type(item) is slice:
+            n, stride = layout.shape[dim], layout.strides[dim]
+            if item.step is not None and item.step <= 0:
+                raise ValueError("step must be greater than zero")
+            begin, end, step = item.indices(n)
+            sizes.append((end - begin + step - 1) // step if end > begin else 0)
+            strides.append(stride * step)
+            if end > begin:
+                offset += begin * stride
+            dim += 1
+        elif item is None:
+            sizes.append(1)
+            strides.append(<int64_t>layout.strides[dim] * max(<int64_t>layout.shape[dim], 1) if dim < layout.ndim else 1)
+        else:
+            if expanded:
+                raise IndexError("an index can only have a single ellipsis ('...')")
+            expanded = True
+            for _ in range(layout.ndim - used):
+                sizes.append(layout.shape[dim])
+                strides.append(layout.strides[dim])
+                dim += 1
+    sizes.extend(layout.shape[dim:])
+    strides.extend(layout.strides[dim:])
+    return view_of(t, strided_layout(tuple(sizes), tuple(strides), layout.dtype), offset)
+
+
+cdef bint write_number(Tensor t, index, value) except -1:
+    """Do `t[i, j] = number` right here if autograd does not care; False leaves it to `ops`."""
+    cdef Layout layout = t.lay
+    cdef int64_t offset = t.start, n, i
+    cdef int dim = 0, code = layout.code
+    if t.needs_grad or (t.base is not None and t.base.needs_grad) or t.inference or t.memory.readonly or layout.overlapping:
+        return False
+    if code > 9 or not (type(value) is float and code >= 6 or type(value) is bool or (
+            type(value) is int and code >= 5 and -0x8000000000000000 <= value <= 0x7fffffffffffffff)):
+        return False
+    cdef tuple items = index if type(index) is tuple else (index,)
+    if len(items) != layout.ndim:
+        return False
+    for item in items:
+        if type(item) is not int:
+            return False
+        n, i = layout.shape[dim], item
+        if i < -n or i >= n:
+            return False
+        offset += (i + n if i < 0 else i) * <int64_t>layout.strides[dim]
+        dim += 1
+    cdef char *p = t.memory.ptr + offset * layout.itemsize
+    if code >= 6:
+        write_real(p, code, value)
+    else:
+        write_integer(p, code, value)
+    t.memory.version += 1
+    return True
+
+
+cdef Tensor view_of(Tensor t, Layout layout, int64_t start):
+    """A view of `t`, with its node when autograd records."""
+    cdef Tensor v = new_tensor(t.memory, start, layout)
+    v.base = t.base if t.base is not None else t
+    if t.needs_grad and _grad_mode and layout.floating:
+        v.needs_grad = True
+        v.node = view_node(t, layout, start)
+        v.view_version = t.memory.version
+    return v
+
+
+def become_view(Tensor t, Tensor view):
+    """Give `t` the shape, strides and gradient of a view of itself (`t_`, `unsqueeze_`)."""
+    if _grad_mode:
+        check_in_place(t)
+    t.start, t.lay = view.start, view.lay
+    if view.needs_grad:
+        t.node, t.slot, t.needs_grad, t.view_version = view.node, view.slot, True, view.view_version
+    return t
+
+
+def strided_view(Tensor t, shape, strides, offset):
+    """`as_strided`: a view with any shape and strides that stay within the storage."""
+    cdef Layout layout = layout_of(shape, strides, t.lay.dtype)
+    cdef int64_t start = offset
+    if min(layout.strides, default=0) < 0:
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(layout.strides)}")
+    make_tensor(t.memory, start, layout.shape, layout.strides, layout.dtype)  # bounds check
+    return view_of(t, layout, start)

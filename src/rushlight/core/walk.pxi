@@ -1,0 +1,240 @@
+# The walk from outputs back to leaves.
+
+cdef int _depth = 0
+
+
+def run_backward(list roots, list cotangents, bint keep_graph, bint create_graph, list wanted, bint accumulate):
+    """Walk from `roots` backwards.
+
+    With `wanted` (a list of tensors) only what they need runs, and their gradients are returned; leaves
+    get `.grad` only with `accumulate`.
+    """
+    global _depth
+    cdef bint was = _grad_mode
+    _depth += 1
+    if _depth > 60:
+        _depth -= 1
+        raise RuntimeError("backward() calls itself more than 60 levels deep")
+    set_grad_mode(create_graph)
+    try:
+        return _walk(roots, cotangents, keep_graph, create_graph, wanted, accumulate)
+    finally:
+        _depth -= 1
+        set_grad_mode(was)
+
+
+cdef list _walk(list roots, list cotangents, bint keep_graph, bint create_graph, list wanted, bint accumulate):
+    cdef dict pending = {}      # node -> number of consumers that have not run yet
+    cdef dict buffers = {}      # node -> list of cotangents of its outputs
+    cdef dict captures = {}     # (node or leaf, slot) -> positions in `wanted`
+    cdef set active = None      # nodes on a path to something wanted
+    cdef list results = None, ready = [], got, cts
+    cdef Node node
+    cdef Tensor t
+    cdef Py_ssize_t i
+    starts = []
+    for i in range(len(roots)):
+        t = roots[i]
+        edge = edge_of(t)
+        if edge is None:
+            raise RuntimeError("element 0 of tensors does not require grad and does not have a grad_fn")
+        starts.append((edge, t.slot))
+    if wanted is not None:
+        results = [None] * len(wanted)
+        for i in range(len(wanted)):
+            edge = edge_of(wanted[i])
+            captures.setdefault((id(edge), (<Tensor>wanted[i]).slot if isinstance(edge, Node) else 0), []).append(i)  # None: unused
+    order = _count(starts, pending)
+    if wanted is not None and not accumulate:
+        active = _active(order, captures)
+    for i in range(len(roots)):
+        edge, slot = starts[i]
+        _add_cotangent(buffers, edge, slot, cotangents[i])
+    for edge, slot in starts:
+        if pending[edge] == 0 and edge in buffers:
+            if isinstance(edge, Node):
+                if not any(edge is other for other in ready):
+                    ready.append(edge)
+            else:
+                _reach_leaf(<Tensor>edge, (<list>buffers.pop(edge)), captures, results, accumulate, create_graph)
+    while ready:
+        node = ready.pop()
+        cts = buffers.pop(node, None)
+        if cts is None:
+            cts = [None] * node.outputs
+        if node.watched is not None or node.retained is not None:
+            _run_watchers(node, cts)
+        if captures:
+            for i in range(len(cts)):
+                for position in captures.get((id(node), i), ()):
+                    results[position] = cts[i]
+        if active is not None and node not in active:
+            got = [None] * len(node.edges)
+        else:
+            got = _apply(node, cts, create_graph)
+        if not keep_graph:
+            node.release()
+        cts = None
+        for i in range(len(node.edges)):
+            edge = node.edges[i]
+            if edge is None:
+                continue
+            ct = got[i] if i < len(got) else None
+            got[i] = None if i < len(got) else None
+            if ct is not None:
+                _add_cotangent(buffers, edge, node.slots[i], ct)
+                ct = None
+            count = pending[edge] - 1
+            pending[edge] = count
+            if count == 0:
+                if isinstance(edge, Node):
+                    ready.append(edge)
+                elif edge in buffers:
+                    _reach_leaf(<Tensor>edge, (<list>buffers.pop(edge)), captures, results, accumulate, create_graph)
+    return results
+
+
+cdef list _apply(Node node, list cts, bint create_graph):
+    """Run a node with its hooks; nothing arrived for it: nothing leaves it."""
+    cdef bint any_given = False
+    for ct in cts:
+        if ct is not None:
+            any_given = True
+            break
+    if not any_given:
+        return [None] * len(node.edges)
+    if node.pre_hooks is not None:
+        for handle in list(node.pre_hooks):
+            replaced = handle.hook(tuple(cts))
+            if replaced is not None:
+                cts = list(replaced) if isinstance(replaced, (tuple, list)) else [replaced]
+    cdef list got = node.apply(cts)
+    if isinstance(node, PythonNode):
+        got = _hooks["validate_cotangents"](node, got, [_target_layout(node, i) for i in range(len(node.edges))])
+    if node.post_hooks is not None:
+        for handle in list(node.post_hooks):
+            replaced = handle.hook(tuple(got), tuple(cts))
+            if replaced is not None:
+                got = list(replaced) if isinstance(replaced, (tuple, list)) else [replaced]
+    return got
+
+
+cdef object _target_layout(Node node, Py_ssize_t i):
+    """The layout of the tensor that edge i leads to."""
+    edge = node.edges[i]
+    if edge is None:
+        return None
+    if isinstance(edge, Tensor):
+        return (<Tensor>edge).lay
+    slot = node.slots[i]
+    return (<Node>edge).shapes[slot] if (<Node>edge).shapes else None
+
+
+cdef list _count(list starts, dict pending):
+    """All reachable nodes, consumers counted, iteratively (graphs may be 100,000 nodes deep)."""
+    cdef list stack = [], order = []
+    cdef Node node
+    for edge, _ in starts:
+        if edge not in pending:
+            pending[edge] = 0
+            if isinstance(edge, Node):
+                stack.append(edge)
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        for edge in node.edges:
+            if edge is not None:
+                count = pending.get(edge)
+                if count is None:
+                    pending[edge] = 1
+                    if isinstance(edge, Node):
+                        stack.append(edge)
+                else:
+                    pending[edge] = count + 1
+    return order
+
+
+cdef set _active(list order, dict captures):
+    """Nodes from which something captured can be reached through at least one edge."""
+    cdef set active = set()
+    cdef Node node
+    cdef list ordered = sorted(order, key=lambda n: (<Node>n).sequence)
+    for node in ordered:  # inputs were recorded before their consumers
+        for i in range(len(node.edges)):
+            edge = node.edges[i]
+            if edge is None:
+                continue
+            slot = node.slots[i] if isinstance(edge, Node) else 0
+            if (isinstance(edge, Node) and edge in active) or (id(edge), slot) in captures:
+                active.add(node)
+                break
+    return active
+
+
+cdef _add_cotangent(dict buffers, object target, int slot, object ct):
+    """Add to what has arrived for output `slot` of a node, or for a leaf."""
+    cdef list held = buffers.get(target)
+    if held is None:
+        held = [None] * ((<Node>target).outputs if isinstance(target, Node) else 1)
+        buffers[target] = held
+    if not isinstance(target, Node):
+        slot = 0
+    if held[slot] is None:
+        held[slot] = ct
+    else:
+        held[slot] = _add(held[slot], ct)
+
+
+cdef _run_watchers(Node node, list cts):
+    cdef Py_ssize_t slot
+    if node.watched is not None:
+        for slot, lists in node.watched.items():
+            for hooks in lists:
+                if cts[slot] is not None:
+                    cts[slot] = _run_hooks(hooks, cts[slot])
+    if node.retained is not None:
+        for slot, reference in node.retained.items():
+            tensor = reference()
+            if tensor is not None and cts[slot] is not None:
+                held = (<Tensor>tensor).gradient
+                (<Tensor>tensor).gradient = cts[slot] if held is None else _add(held, cts[slot])
+
+
+cdef object _run_hooks(list hooks, ct):
+    for handle in list(hooks):
+        replaced = (<HookHandle>handle).hook(ct)
+        if replaced is not None:
+            if not isinstance(replaced, Tensor):
+                raise TypeError(f"hook: expected a Tensor or None, got {type(replaced).__name__}")
+            if (<Tensor>replaced).lay.shape != (<Tensor>ct).lay.shape:
+                raise RuntimeError(f"hook has changed the size of value: {list((<Tensor>ct).lay.shape)} to "
+                                   f"{list((<Tensor>replaced).lay.shape)}")
+            ct = replaced
+    return ct
+
+
+cdef _reach_leaf(Tensor leaf, list arrived, dict captures, list results, bint accumulate, bint create_graph):
+    """All cotangents of a leaf are there: run its hooks, hand the sum out, add it into `.grad`."""
+    cdef Tensor grad
+    cdef object ct = arrived.pop()
+    if leaf.hooks is not None:
+        ct = _run_hooks(leaf.hooks, ct)
+    if results is not None:
+        positions = captures.get((id(leaf), 0))
+        if positions is not None:
+            for i in positions:
+                results[i] = ct
+        if not accumulate or positions is None:
+            return
+    if leaf.gradient is None:
+        grad = ct
+        if create_graph:
+            leaf.gradient = grad
+        elif grad.lay is leaf.lay and grad.base is None and not grad.needs_grad and Py_REFCNT(grad) <= 3 and not grad.inference:
+            leaf.gradient = grad  # nobody else holds it: keep it as it is
+        else:
+            leaf.gradient = _hooks["clone_like"](grad, leaf)
+    elif create_graph:
+        leaf.gradient = _add(leaf.gradient, ct)
+    else:
+        _hooks["add_"](leaf.gradient, ct)
