@@ -13,6 +13,7 @@ from ..ir.graph import Graph, Value, current_graph
 from ..ir.primitives.call import call
 from .declare import LIST
 from .planning import Template, Tracer, plan_call
+from .titles import title_of
 
 
 class BackwardDeclaration:
@@ -57,8 +58,7 @@ def make_gradient_plan(structure, plan: Plan, flags: tuple) -> GradientPlan:
     backward = Op(declaration.name, (), b"", 0, plan_call, variadic=True)
     backward.declaration = declaration
     backward.structures = {}
-    title = "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-    return GradientPlan(backward, kept_inputs, kept_outputs, floating, wanted, title)
+    return GradientPlan(backward, kept_inputs, kept_outputs, floating, wanted, title_of(name))
 
 
 def template_entries(template: Template, plan: Plan) -> list:

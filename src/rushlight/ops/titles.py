@@ -1,0 +1,66 @@
+"""What nodes of the graph are called where PyTorch's name for an op is not our own."""
+
+from __future__ import annotations
+
+TITLES = {
+    "attention_scores": "ScaledDotProductFlashAttentionForCpu",
+    "batch_norm_eval": "NativeBatchNorm",
+    "batch_norm_train": "NativeBatchNorm",
+    "bce_of": "BinaryCrossEntropy",
+    "bce_with_logits_of": "BinaryCrossEntropyWithLogits",
+    "bilinear_form": "Trilinear",
+    "constant_pad": "ConstantPadNd",
+    "conv1d": "Convolution",
+    "conv2d": "Convolution",
+    "conv3d": "Convolution",
+    "conv_transpose1d": "Convolution",
+    "conv_transpose2d": "Convolution",
+    "conv_transpose3d": "Convolution",
+    "converted": "ToCopy",
+    "copied": "Clone",
+    "copy": "Copy",
+    "cross_entropy_classes": "NllLoss",
+    "crossed": "LinalgCross",
+    "cummax_with_places": "Cummax",
+    "cummin_with_places": "Cummin",
+    "distances": "Cdist",
+    "dotted": "View",
+    "embedded": "Embedding",
+    "fill_masked": "MaskedFill",
+    "group_norm": "NativeGroupNorm",
+    "imaginary_part": "Select",
+    "kept": "Mul",
+    "kept_affine": "Add",
+    "kthvalue": "Kthvalue",
+    "l1_loss_of": "Mean",
+    "largest_with_places": "Topk",
+    "layer_norm_of": "NativeLayerNorm",
+    "linear": "Addmm",
+    "matmul": "Mm",
+    "max_along": "Max",
+    "min_along": "Min",
+    "max_all": "Max",
+    "min_all": "Min",
+    "mse_loss_of": "MseLoss",
+    "nll_of": "NllLoss",
+    "norm_of": "LinalgVectorNorm",
+    "of_parts": "Complex",
+    "paired": "ViewAsComplex",
+    "put_at": "IndexPut",
+    "real_part": "Select",
+    "reshape": "View",
+    "row_distances": "Pdist",
+    "scatter_set": "Scatter",
+    "sorted_with_places": "Sort",
+    "std_of": "Std",
+    "take_at": "Index",
+    "true_divide": "Div",
+    "var_of": "Var",
+    "viewed": "View",
+}
+
+
+def title_of(name: str) -> str:
+    """The name of an op's node: "AddBackward0" for "add"."""
+    title = TITLES.get(name) or "".join(part.capitalize() for part in name.split("_"))
+    return title + "Backward0"
