@@ -298,3 +298,27 @@ def test_function_modules_take_their_options():
 def test_constructors_refuse_what_can_not_work(make, error):
     with pytest.raises(ValueError, match=error):
         make()
+
+
+def test_registered_names_are_found_wherever_they_are():
+    """Instances of one class that have a name in different places, as plain values, or not at all."""
+
+    class Free(Module):
+        pass
+
+    values = [Parameter(rushlight.ones(1)), nn.ReLU(), nn.Buffer(rushlight.ones(1)), 5, None]
+    frees = [Free() for _ in values]
+    for free, value in zip(frees, values):
+        free.x = value
+    assert all(free.x is value for free, value in zip(frees, values))
+    assert not hasattr(Free(), "x")
+    del frees[0].x
+    assert not hasattr(frees[0], "x")
+
+    class Fixed(Module):
+        x = "of the class"
+
+    fixed = Fixed()
+    assert fixed.x == "of the class"
+    fixed.y = Parameter(rushlight.ones(1))
+    assert not hasattr(Fixed(), "y")

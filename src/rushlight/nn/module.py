@@ -28,6 +28,27 @@ _HOOK_REGISTRIES = (
 )
 
 
+class _Registered:
+    """Reads a registered name from its dictionary, as an attribute of the module's class.
+
+    Without it every `self.weight` would first fail as an ordinary attribute and then end in `Module.__getattr__`, which
+    takes five times as long. A module that has the name elsewhere, or not at all, still ends there.
+    """
+
+    __slots__ = ("name", "registry")
+
+    def __init__(self, registry: str, name: str):
+        self.registry, self.name = registry, name
+
+    def __get__(self, module, owner):
+        if module is None:
+            return self
+        try:
+            return module.__dict__[self.registry][self.name]
+        except KeyError:
+            raise AttributeError(self.name) from None
+
+
 class Module(Traversal, State, HookRegistration, Conversion):
     """A node of a model: holds parameters, buffers and submodules, and computes `forward`.
 
@@ -80,7 +101,7 @@ class Module(Traversal, State, HookRegistration, Conversion):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
                 f"To express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._register("_parameters", name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Adds a tensor that is state but not trained; `persistent=False` keeps it out of `state_dict`."""
@@ -89,7 +110,7 @@ class Module(Traversal, State, HookRegistration, Conversion):
             raise TypeError(
                 f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._register("_buffers", name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -100,9 +121,15 @@ class Module(Traversal, State, HookRegistration, Conversion):
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{_type_name(module)} is not a Module subclass")
         self._check_name("module", name, "_modules")
-        self._modules[name] = module
+        self._register("_modules", name, module)
 
     register_module = add_module
+
+    def _register(self, registry: str, name: str, value) -> None:
+        self.__dict__[registry][name] = value
+        cls = type(self)
+        if not hasattr(cls, name) and name.isidentifier():
+            setattr(cls, name, _Registered(registry, name))
 
     def _check_name(self, kind: str, name: str, registry: str) -> None:
         if registry not in self.__dict__:
@@ -119,7 +146,7 @@ class Module(Traversal, State, HookRegistration, Conversion):
     # ---- attributes ---------------------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        # only reached when ordinary lookup has failed; parameters are by far the most frequent
+        # only reached when ordinary lookup has failed
         state = self.__dict__
         if "_parameters" in state:
             for registry in (state["_parameters"], state["_modules"], state["_buffers"]):
@@ -134,7 +161,7 @@ class Module(Traversal, State, HookRegistration, Conversion):
         elif isinstance(value, Module):
             self._forget(name, "module", keep="_modules")
             if not _has_property(self, name):
-                self._modules[name] = value
+                self._register("_modules", name, value)
             else:
                 object.__setattr__(self, name, value)
         elif isinstance(value, Buffer):
