@@ -322,3 +322,26 @@ def test_registered_names_are_found_wherever_they_are():
     assert fixed.x == "of the class"
     fixed.y = Parameter(rushlight.ones(1))
     assert not hasattr(Fixed(), "y")
+
+
+def test_shared_memory():
+    import os
+
+    net = nn.Linear(2, 1).share_memory()
+    assert net.weight.is_shared()
+    child = os.fork()
+    if not child:
+        with rushlight.no_grad():
+            net.weight.fill_(5.0)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert net.weight.tolist() == [[5.0, 5.0]]
+
+
+def test_functional_is_the_catalogue():
+    scope = {}
+    exec("from rushlight.nn.functional import *", scope)
+    assert scope["relu"] is nn.functional.relu and "conv2d" in scope and "annotations" not in scope
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        nn.functional.nothing  # noqa: B018
+    assert "relu" in dir(nn.functional)

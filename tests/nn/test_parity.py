@@ -216,6 +216,26 @@ def test_module(name, args, kwargs, inputs):
         compare(result, expected(*inputs), (name, args, kwargs, training))
 
 
+IN_PLACE = "ReLU ReLU6 ELU SELU CELU SiLU Mish Hardtanh Hardswish Hardsigmoid LeakyReLU RReLU Dropout AlphaDropout"
+
+
+@pytest.mark.parametrize("name", IN_PLACE.split())
+def test_in_place(name):
+    mine, expected = build_both(name, (), {"inplace": True})
+    value, reference = ours(A), A.clone()
+    rushlight.manual_seed(1)
+    assert mine(value) is value
+    torch.manual_seed(1)
+    compare(value, expected(reference), name)
+    graded = ours(A).requires_grad_()
+    leaf = A.clone().requires_grad_()
+    rushlight.manual_seed(1)
+    mine(graded * 1).sum().backward()
+    torch.manual_seed(1)
+    expected(leaf * 1).sum().backward()
+    compare(graded.grad, leaf.grad, name)
+
+
 @pytest.mark.parametrize("network", ["RNN", "LSTM", "GRU"])
 @pytest.mark.parametrize("lengths", [(4, 4, 2, 1), (1, 4, 2, 4)])
 def test_packed_sequences(network, lengths):

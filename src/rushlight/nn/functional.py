@@ -30,12 +30,13 @@ NAMES = """
 """.split()  # noqa: SIM905
 ELSEWHERE = {"multi_head_attention_forward": "attention"}  # functions made of several ops, beside their modules
 
-__all__ = [*NAMES, *ELSEWHERE]
-
 
 def __getattr__(name: str):
     from importlib import import_module
 
+    if name == "__all__":  # for `import *`: what the catalogue has
+        ops = import_module("..ops", __package__)
+        return [*(n for n in NAMES if hasattr(ops, n)), *ELSEWHERE]
     if name in ELSEWHERE:
         found = getattr(import_module("." + ELSEWHERE[name], __package__), name)
     elif name in NAMES:
@@ -47,4 +48,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*NAMES, *ELSEWHERE])
