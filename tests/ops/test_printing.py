@@ -5,6 +5,8 @@ import pytest
 import rushlight as rl
 from rushlight.ir import dtypes
 
+from .parity import agree, table
+
 SHAPES = [(), (0,), (2, 0, 3), (1,), (30,), (999,), (1001,), (2, 3), (40, 40), (7, 8, 30), (2, 2000), (3, 1, 500)]
 SPECIAL = [
     [float("inf")],
@@ -109,3 +111,34 @@ def test_large_tensors_are_read_in_part():
     with rl.ops.printing.printoptions(precision=1):
         assert repr(rl.tensor(1.25)) == "tensor(1.2)"
     assert repr(rl.tensor(1.25)) == "tensor(1.2500)"
+
+
+NAMED = """
+x[0]
+x[1:, 0]
+x[:, None]
+x[0, ...]
+x.view(-1)
+x.double()
+x.sum()
+x.sum(0)
+x.max()
+x ** 2
+2 - x
+2 / x
+x.clamp(0, 1)
+x @ x.t()
+x.norm()
+x[T.tensor([0])]
+T.nn.functional.linear(x, x.detach(), None)
+T.nn.functional.linear(x, x.detach(), T.ones(3))
+T.nn.functional.mse_loss(x, x.detach())
+T.nn.functional.cross_entropy(x, T.zeros(3, dtype=T.int64))
+T.nn.functional.layer_norm(x, (4,))
+T.nn.functional.dropout(x)
+"""
+
+
+@table(NAMED)
+def test_names_of_nodes(expression):
+    agree(f"(lambda x: {expression})(T.ones(3, 4, requires_grad=True)).grad_fn.name()")

@@ -151,18 +151,19 @@ cdef class ViewNode(Node):
 
     cdef Layout base_layout, layout
     cdef int64_t base_start, start
+    cdef str title
 
     cdef list apply(self, list cotangents):
         return [_hooks["view_backward"](cotangents[0], self.base_layout, self.base_start, self.layout, self.start)]
 
     cdef str label(self):
-        return "AsStridedBackward0"
+        return "AsStridedBackward0" if self.title is None else self.title
 
 
 cdef Node view_node(Tensor base, Layout layout, int64_t start):
     cdef ViewNode node = ViewNode.__new__(ViewNode)
-    number(node)
     node.edges, node.slots, node.outputs, node.shapes = [edge_of(base)], [base.slot], 1, [layout]
+    number(node)  # after its edge, which may be a new node
     node.base_layout, node.base_start, node.layout, node.start = base.lay, base.start, layout, start
     return node
 

@@ -109,8 +109,10 @@ cdef object get_item(Tensor t, index):
     cdef int64_t offset = t.start, n, i, begin, end, step, stride
     cdef int dim = 0
     cdef bint expanded = False
+    cdef str title = "AliasBackward0"
     for item in items:
         if type(item) is int:
+            title = "SelectBackward0"
             n, i = layout.shape[dim], item
             if i < -n or i >= n:
                 raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {n}")
@@ -121,12 +123,15 @@ cdef object get_item(Tensor t, index):
             if item.step is not None and item.step <= 0:
                 raise ValueError("step must be greater than zero")
             begin, end, step = item.indices(n)
+            if begin != 0 or end != n or step != 1 or items is not index:
+                title = "SliceBackward0"
             sizes.append((end - begin + step - 1) // step if end > begin else 0)
             strides.append(stride * step)
             if end > begin:
                 offset += begin * stride
             dim += 1
         elif item is None:
+            title = "UnsqueezeBackward0"
             sizes.append(1)
             strides.append(<int64_t>layout.strides[dim] * max(<int64_t>layout.shape[dim], 1) if dim < layout.ndim else 1)
         else:
@@ -139,7 +144,10 @@ cdef object get_item(Tensor t, index):
                 dim += 1
     sizes.extend(layout.shape[dim:])
     strides.extend(layout.strides[dim:])
-    return view_of(t, strided_layout(tuple(sizes), tuple(strides), layout.dtype), offset)
+    cdef Tensor v = view_of(t, strided_layout(tuple(sizes), tuple(strides), layout.dtype), offset)
+    if v.node is not None:
+        (<ViewNode>v.node).title = title
+    return v
 
 
 cdef bint write_number(Tensor t, index, value) except -1:

@@ -58,7 +58,7 @@ def make_gradient_plan(structure, plan: Plan, flags: tuple) -> GradientPlan:
     backward = Op(declaration.name, (), b"", 0, plan_call, variadic=True)
     backward.declaration = declaration
     backward.structures = {}
-    return GradientPlan(backward, kept_inputs, kept_outputs, floating, wanted, title_of(name))
+    return GradientPlan(backward, kept_inputs, kept_outputs, floating, wanted, title_of(name, plan.info))
 
 
 def template_entries(template: Template, plan: Plan) -> list:

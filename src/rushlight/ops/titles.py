@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ..core.engine import Layout, missing
+
 TITLES = {
     "attention_scores": "ScaledDotProductFlashAttentionForCpu",
     "batch_norm_eval": "NativeBatchNorm",
+    "batch_norm_statistics": "NativeBatchNorm",
     "batch_norm_train": "NativeBatchNorm",
     "bce_of": "BinaryCrossEntropy",
     "bce_with_logits_of": "BinaryCrossEntropyWithLogits",
@@ -26,6 +29,7 @@ TITLES = {
     "distances": "Cdist",
     "dotted": "View",
     "embedded": "Embedding",
+    "flatten": "View",
     "fill_masked": "MaskedFill",
     "group_norm": "NativeGroupNorm",
     "imaginary_part": "Select",
@@ -37,6 +41,7 @@ TITLES = {
     "layer_norm_of": "NativeLayerNorm",
     "linear": "Addmm",
     "matmul": "Mm",
+    "kl_div_of": "KlDiv",
     "max_along": "Max",
     "min_along": "Min",
     "max_all": "Max",
@@ -60,7 +65,24 @@ TITLES = {
 }
 
 
-def title_of(name: str) -> str:
-    """The name of an op's node: "AddBackward0" for "add"."""
+# names of those forms of an op that PyTorch numbers 1: ops whose second argument is given, is no number, is a number
+_WITH_DIM = {"sum", "mean", "prod"}
+_WITH_TENSOR = {"pow", "lerp", "masked_fill"}
+_OF_NUMBER = {"sub": "rsub", "true_divide": "mul"}  # by what 2 - x and 2 / x are computed
+_ALWAYS = {"max_all", "min_all", "rsub", "clamp"}
+
+
+def title_of(name: str, key: tuple) -> str:
+    """The name of an op's node: "AddBackward0" for "add". `key` is what was called, which decides between forms."""
+    second = key[1] if len(key) > 1 and key[1] is not missing else None
+    if key and key[0] in (int, float):
+        name = _OF_NUMBER.get(name, name)
+    variant = name in _ALWAYS
+    variant |= name in _WITH_DIM and second is not None
+    variant |= name in _WITH_TENSOR and isinstance(key[-1], Layout)
+    if name == "linear" and (len(key) < 3 or key[2] is None or key[2] is missing):
+        name = "matmul"
     title = TITLES.get(name) or "".join(part.capitalize() for part in name.split("_"))
-    return title + "Backward0"
+    for digit in "123":
+        title = title.replace(digit + "d", digit + "D")
+    return f"{title}Backward{int(variant)}"
