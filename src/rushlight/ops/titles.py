@@ -65,7 +65,7 @@ TITLES = {
 }
 
 
-# names of those forms of an op that PyTorch numbers 1: ops whose second argument is given, is no number, is a number
+# forms that PyTorch numbers 1: with a dim, with a tensor as the last operand, of these ops always
 _WITH_DIM = {"sum", "mean", "prod"}
 _WITH_TENSOR = {"pow", "lerp", "masked_fill"}
 _OF_NUMBER = {"sub": "rsub", "true_divide": "mul"}  # by what 2 - x and 2 / x are computed
