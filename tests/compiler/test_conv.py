@@ -245,6 +245,17 @@ def test_odd_strides(name):
     check(Case(**GEOMETRIES[name]), layout=scattered, order=(1, 0, 3, 2))
 
 
+@pytest.mark.parametrize("name", ["plain 3x3", "stride 2", "depthwise", "1x1"])
+def test_expanded_operands(name):
+    """All strides are 0, as of the cotangent of a sum."""
+    case = Case(**GEOMETRIES[name])
+    for operand in ("x", "w", "gy"):
+        other = Case(**GEOMETRIES[name])
+        value = getattr(case, operand)
+        setattr(other, operand, np.broadcast_to(value[:1, :1, :1, :1], value.shape))
+        check(other)
+
+
 def test_empty():
     check(Case((0, 3, 5, 5), (4, 3, 3, 3), padding=1))
     check(Case((2, 3, 5, 5), (0, 3, 3, 3), padding=1))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..ir.dtypes import float32
 from .conv_adjoint import adjoint_window, partial_convs, taps_reversed
 from .conv_columns import launch_columns
-from .conv_copy import as_matrix, contiguous, copy_image, dense_like, permuted, weight_matrix
+from .conv_copy import as_matrix, contiguous, copy_image, dense_like, permuted, weight_matrix, with_contiguous_side
 from .conv_depthwise import Filters, launch_depthwise
 from .conv_direct import direct_conv, direct_input_grad, direct_weight_grad
 from .conv_grad_columns import launch_grad_columns
@@ -38,6 +38,7 @@ def lower_conv(context, node, operands, results, epilogue: Epilogue | None = Non
         direct_conv(context, shape, epilogue.bias, epilogue.relu)
         return
     with single_precision(context, shape, "y") as shape:
+        shape.x = with_contiguous_side(context, shape.x)
         bias = vector_of(context, epilogue.bias, shape.x.dtype) if epilogue.bias else None
         forward(context, shape, bias, epilogue.relu)
 
@@ -51,6 +52,7 @@ def lower_conv_input_grad(context, node, operands, results) -> None:
         direct_input_grad(context, shape)
         return
     with single_precision(context, shape, "x") as shape:
+        shape.y = with_contiguous_side(context, shape.y)
         input_grad(context, shape)
 
 
@@ -63,6 +65,7 @@ def lower_conv_weight_grad(context, node, operands, results) -> None:
         direct_weight_grad(context, shape)
         return
     with single_precision(context, shape, "w") as shape:
+        shape.x, shape.y = with_contiguous_side(context, shape.x), with_contiguous_side(context, shape.y)
         weight_grad(context, shape)
 
 

@@ -13,6 +13,12 @@ from .text import Function, V, vector
 SPARE = 16  # elements behind a row of a block, which packing may write and the tile may read
 
 
+def share_grain(units, least: int, products):
+    """The fewest tasks of a piece of the range, of `products` multiply-adds each: enough to pay for its start, and
+    `least` units with the same packed block, or all there are, to pay for packing it."""
+    return units // ((units + least - 1) // least or 1) + 2**20 // (products + 1)
+
+
 class BlockWriter:
     """Emits into a kernel whose parameters are named and whose last buffer is scratch memory.
 

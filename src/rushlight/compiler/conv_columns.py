@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..ir.dtypes import DType
 from ..ir.sizes import product
-from .conv_block import SPARE, BlockWriter
+from .conv_block import SPARE, BlockWriter, share_grain
 from .conv_lanes import Lanes, below, vector_lanes
 from .conv_lines import Lines, emit_pack_lines
 from .conv_shape import is_one, merge_plane
@@ -64,8 +64,9 @@ def launch_columns(context, window: Window, weight: Array, result: Array, groups
     key = Columns(result.dtype, Lines.of(window), is_one(plane.strides[4]), bias is not None, relu)
     rows = features if features <= ROWS else ROWS
     scratch = (values["block"] * taps + rows) * (width + SPARE) * weight.dtype.itemsize
-    tasks = groups * ((total + width - 1) // width) * ((features + UNIT - 1) // UNIT)
-    grain = 1 + 2**20 // (UNIT * width * channels * taps + 1)
+    units = (features + UNIT - 1) // UNIT
+    tasks = groups * ((total + width - 1) // width) * units
+    grain = share_grain(units, 8, UNIT * width * channels * taps)
     arrays = [window.image, weight, result] + [bias] * key.bias
     context.launch(columns_kernel(key), arrays, [values[name] for name in NAMES], tasks, grain, scratch)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from ..ir.dtypes import DType
@@ -10,11 +11,13 @@ from ..ir.sizes import product
 from .conv_lanes import Lanes, below, vector_lanes
 from .conv_shape import is_contiguous, is_one
 from .conv_transpose import emit_transpose
-from .conv_window import divide, i64
+from .conv_window import AXES, divide, i64, quotient_up
 from .kernel import Kernel
 from .templates import Array
 from .text import Function, Module, V
 
+ROWS = 32  # rows of a task
+COLUMNS = 16  # columns copied at a time
 DIMS = ("group", "row", "column", "tap0", "tap1", "tap2")
 NAMES = [f"{part}_{dim}" for part in ("size", "from", "to") for dim in DIMS]
 
@@ -22,11 +25,11 @@ NAMES = [f"{part}_{dim}" for part in ("size", "from", "to") for dim in DIMS]
 def copy_array(context, source: Array, target: Array) -> None:
     """Copy [group, row, column, *taps] of any strides, to another floating-point type if need be."""
     groups, rows, _, *taps = source.shape
-    kind, tasks = "strided", groups * rows
-    if is_contiguous(source, 3) and is_contiguous(target, 3):
+    kind, tasks = "strided", groups * ((rows + ROWS - 1) // ROWS)
+    if is_one(source.strides[1]) and is_one(target.strides[2]) and source.dtype is target.dtype:
+        kind, tasks = "transposed", tasks * product(taps)
+    elif is_contiguous(source, 3) and is_contiguous(target, 3):
         kind = "items"
-    elif is_one(source.strides[1]) and is_one(target.strides[2]) and source.dtype is target.dtype:
-        kind, tasks = "transposed", groups * product(taps)
     grain = 1 + 2**13 * tasks // (product(source.shape) + 1)
     params = [*source.shape, *source.strides, *target.strides]
     kernel = copy_kernel(source.dtype, target.dtype, kind)
@@ -50,6 +53,11 @@ def contiguous(context, array: Array, order=range(5)) -> Array:
     dense = context.temp(ordered.shape, array.dtype)
     copy_image(context, array, permuted(dense, tuple(map(list(order).index, range(5)))))
     return dense
+
+
+def with_contiguous_side(context, image: Array) -> Array:
+    """The image, or a copy of it if neither its columns nor its channels are contiguous."""
+    return image if is_one(image.strides[4]) or is_one(image.strides[1]) else contiguous(context, image)
 
 
 def dense_like(context, array: Array, dtype: DType) -> Array:
@@ -92,15 +100,15 @@ def copy_kernel(source: DType, target: DType, kind: str) -> Kernel:
     """Buffers source, target; parameters `NAMES`, strides in elements.
 
     "items" copies all taps of a column at once, "transposed" exchanges rows and columns, contiguous in the source and
-    the target, "strided" goes element by element. The range counts rows of all groups, or taps for "transposed".
+    the target, "strided" goes element by element. The range counts blocks of `ROWS` rows, for each tap if "transposed".
     """
     module = Module()
     if kind == "transposed":
         emit_transpose(module, target)
     f = module.kernel("conv_copy")
     writer = _Writer(f, source, target)
-    with f.loop(f.begin, f.end) as item:
-        getattr(writer, kind)(item)
+    with f.loop(f.begin, f.end) as task:
+        getattr(writer, kind)(*writer.block(task))
     return Kernel(f.name, str(module))
 
 
@@ -125,39 +133,52 @@ class _Writer:
         value = reading.load(self.pointers[0], places[0], mask)
         writing.store(value, self.pointers[1], places[1], mask)
 
-    def strided(self, item: V) -> None:
-        f, p = self.f, self.p
-        group, row = divide(f, item, p["size_row"])
-        with f.loop(0, p["size_tap0"]) as t0, f.loop(0, p["size_tap1"]) as t1, f.loop(0, p["size_tap2"]) as t2:
-            start = self.places(group=group, row=row, tap0=t0, tap1=t1, tap2=t2)
-            # taps are few and columns many: columns go innermost whatever their order
-            with f.loop(0, p["size_column"]) as column:
-                self.copy(self.places(*start, column=column), 1)
+    def block(self, task: V) -> tuple[V, V, V]:
+        """What a task copies: an index of group (and tap), and rows from first to last."""
+        f, rows = self.f, self.p["size_row"]
+        outer, number = divide(f, task, quotient_up(f, rows, i64(ROWS)))
+        first = f.mul(number, i64(ROWS))
+        return outer, first, f.minimum(rows, f.add(first, i64(ROWS)))
 
-    def items(self, item: V) -> None:
+    @contextmanager
+    def tile(self, first: V, last: V):
+        """Loop over blocks of columns, then over rows: such a tile of source and target fits the first cache, in
+        whatever order the two lie. Yields the row, the first column and the column past the last."""
+        f, columns = self.f, self.p["size_column"]
+        with f.loop(0, columns, COLUMNS) as column, f.loop(first, last) as row:
+            yield row, column, f.minimum(columns, f.add(column, i64(COLUMNS)))
+
+    def strided(self, group: V, first: V, last: V) -> None:
         f, p = self.f, self.p
-        group, row = divide(f, item, p["size_row"])
-        start = self.places(group=group, row=row)
+        with self.tile(first, last) as (row, begin, end), ExitStack() as stack:
+            # taps are few: columns go innermost
+            taps = {f"tap{axis}": stack.enter_context(f.loop(0, p[f"size_tap{axis}"])) for axis in AXES}
+            start = self.places(group=group, row=row, **taps)
+            column = stack.enter_context(f.loop(begin, end))
+            self.copy(self.places(*start, column=column), 1)
+
+    def items(self, group: V, first: V, last: V) -> None:
+        f, p = self.f, self.p
         taps = f.mul(f.mul(p["size_tap0"], p["size_tap1"]), p["size_tap2"])
         count = vector_lanes(self.dtypes[0])
-        with f.loop(0, p["size_column"]) as column, f.loop(0, taps, count) as tap:
-            places = [f.add(place, tap) for place in self.places(*start, column=column)]
-            left = f.sub(taps, tap)
-            with f.branch(f.compare("sge", left, i64(count))) as otherwise:
-                self.copy(places, count)
-                otherwise()
-                self.copy(places, count, below(f, left, count))
+        with self.tile(first, last) as (row, begin, end), f.loop(begin, end) as column:
+            start = self.places(group=group, row=row, column=column)
+            with f.loop(0, taps, count) as tap:
+                left, places = f.sub(taps, tap), [f.add(place, tap) for place in start]
+                with f.branch(f.compare("sge", left, i64(count))) as otherwise:
+                    self.copy(places, count)
+                    otherwise()
+                    self.copy(places, count, below(f, left, count))
 
-    def transposed(self, item: V) -> None:
-        f, p = self.f, self.p
-        rest, t2 = divide(f, item, p["size_tap2"])
-        rest, t1 = divide(f, rest, p["size_tap1"])
-        group, t0 = divide(f, rest, p["size_tap0"])
-        places = self.places(group=group, tap0=t0, tap1=t1, tap2=t2)
+    def transposed(self, outer: V, first: V, last: V) -> None:
+        f, p, taps = self.f, self.p, {}
+        for axis in reversed(AXES):
+            outer, taps[f"tap{axis}"] = divide(f, outer, p[f"size_tap{axis}"])
+        places = self.places(group=outer, row=first, **taps)
         source, target = (
             f.at(pointer, Lanes(f, dtype, 1).memory, place)
             for pointer, dtype, place in zip(self.pointers, self.dtypes, places)
         )
         size = i64(self.dtypes[0].itemsize)
-        lines = f.mul(p["from_column"], size), p["size_column"], p["size_row"]
+        lines = f.mul(p["from_column"], size), p["size_column"], f.sub(last, first)
         f.call("transpose", "void", source, *lines, target, f.mul(p["to_row"], size))

@@ -13,7 +13,7 @@ import functools
 
 from ..ir.dtypes import DType
 from ..ir.sizes import product
-from .conv_block import SPARE, BlockWriter
+from .conv_block import SPARE, BlockWriter, share_grain
 from .conv_lines import Lines, emit_pack_lines
 from .conv_shape import merge_plane
 from .conv_sum import split_count, sum_parts
@@ -53,7 +53,8 @@ def launch_grad_columns(context, window: Window, gradient: Array, target: Array,
     kernel, params = grad_kernel(target.dtype, Lines.of(window)), [values[name] for name in NAMES]
     with sum_parts(context, splits, target) as parts:
         arrays = [window.image, gradient, parts]
-        context.launch(kernel, arrays, params, groups * splits * blocks * units, 1, scratch)
+        grain = share_grain(units, 4, UNIT * block * taps * span)
+        context.launch(kernel, arrays, params, groups * splits * blocks * units, grain, scratch)
 
 
 @functools.cache

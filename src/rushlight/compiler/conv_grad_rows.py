@@ -13,7 +13,7 @@ import functools
 
 from ..ir.dtypes import DType
 from ..ir.sizes import product
-from .conv_block import SPARE, BlockWriter
+from .conv_block import SPARE, BlockWriter, share_grain
 from .conv_lanes import Lanes, vector_lanes
 from .conv_pixels import PIXELS, Runs, emit_pack_pixels
 from .conv_rows import each_vector
@@ -45,8 +45,8 @@ def launch_grad_rows(context, window: Window, gradient: Array, target: Array, gr
     values |= {"gradient_step": gradient.strides[0], "part": product(target.shape), "row": target.shape[1]}
     values |= seen.params()
     scratch = (WIDTH + ROWS) * (DEPTH + SPARE) * target.dtype.itemsize
-    tasks = groups * splits * blocks * ((features + UNIT - 1) // UNIT)
-    grain = 1 + 2**20 // (UNIT * even * span + 1)
+    units = (features + UNIT - 1) // UNIT
+    tasks, grain = groups * splits * blocks * units, share_grain(units, 8, UNIT * even * span)
     with sum_parts(context, splits, target) as parts:
         arrays, params = [window.image, gradient, parts], [values[name] for name in NAMES]
         context.launch(grad_kernel(target.dtype), arrays, params, tasks, grain, scratch)

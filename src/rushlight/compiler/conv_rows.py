@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..ir.dtypes import DType
 from ..ir.sizes import product
-from .conv_block import SPARE, BlockWriter
+from .conv_block import SPARE, BlockWriter, share_grain
 from .conv_lanes import Lanes, below, vector_lanes
 from .conv_pixels import PIXELS, Runs, emit_pack_pixels
 from .conv_shape import is_one
@@ -59,8 +59,9 @@ def launch_rows(context, window: Window, weight: Array, result: Array, groups, b
     values |= strides("result", result) | seen.params()
     key = Rows(result.dtype, is_one(result.strides[1]), bias is not None, relu)
     scratch = WIDTH * (DEPTH + SPARE) + (WIDTH + DEPTH) * (COLUMNS + SPARE)
-    tasks = groups * ((total + WIDTH - 1) // WIDTH) * ((features + UNIT - 1) // UNIT)
-    grain = 1 + 2**20 // (UNIT * WIDTH * seen.depth + 1)
+    units = (features + UNIT - 1) // UNIT
+    tasks = groups * ((total + WIDTH - 1) // WIDTH) * units
+    grain = share_grain(units, 4, UNIT * WIDTH * seen.depth)
     arrays = [window.image, weight, result] + [bias] * key.bias
     params = [values[name] for name in NAMES]
     context.launch(rows_kernel(key), arrays, params, tasks, grain, scratch * weight.dtype.itemsize)
