@@ -14,15 +14,16 @@ torch = pytest.importorskip("torch")
 TOLERANCE = 2e-6
 
 
-def evaluate(module, expression: str):
+def evaluate(module, expression: str, names=None):
     torch.manual_seed(7)
     rushlight.manual_seed(7)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return described(eval(expression, {"T": module, "np": np, "math": math}))
+            given = {} if names is None else names(module)
+            return described(eval(expression, {"T": module, "np": np, "math": math, **given}))
         except Exception as error:
-            return ("raises", type(error).__name__)
+            return ("raises", [kind.__name__ for kind in type(error).__mro__])
 
 
 def described(value):
@@ -43,10 +44,41 @@ def close(a, b) -> bool:
     return type(a) is type(b) and a == b
 
 
-def agree(expression: str) -> None:
-    """Fail unless both engines give equal results or raise errors of one type."""
-    theirs, ours = evaluate(torch, expression), evaluate(rushlight, expression)
+def agree(expression: str, names=None) -> None:
+    """Fail unless both engines give equal results or raise errors of one type (ours may be of several).
+
+    `names(module)` gives what the expression may use besides T.
+    """
+    theirs, ours = (evaluate(module, expression, names) for module in (torch, rushlight))
+    if raised(theirs) and raised(ours):
+        theirs, ours = theirs[1][0], next((name for name in ours[1] if name == theirs[1][0]), ours[1][0])
     assert close(ours, theirs), f"{expression}\n  rushlight: {str(ours)[:600]}\n  PyTorch:   {str(theirs)[:600]}"
+
+
+def raised(outcome) -> bool:
+    return isinstance(outcome, tuple) and outcome[0] == "raises"
+
+
+def numbers(module) -> dict:
+    """Tensors to use in expressions: X (3, 4), Y (4,), S a scalar, E an empty one, and `L` to make others."""
+    count = module.arange(12.0, dtype=module.float64)
+    return {
+        "L": module.tensor,
+        "X": count.reshape(3, 4) - 3,
+        "Y": count[:4] * 1.5 + 1,
+        "S": module.tensor(5.0, dtype=module.float64),
+        "E": module.tensor([]),
+        "gradients": lambda function: gradients(module, function),
+    }
+
+
+def gradients(module, function) -> list:
+    """The gradients at X, Y and S of the sum of squares of what `function(X, Y, S)` gives."""
+    leaves = [numbers(module)[name].requires_grad_() for name in "XYS"]
+    made = function(*leaves)
+    parts = [p for p in (made if isinstance(made, (tuple, list)) else [made]) if p.requires_grad]
+    sum((p * p.conj()).real.sum() if p.is_complex() else (p * p).sum() for p in parts).backward()
+    return [leaf.grad for leaf in leaves if leaf.grad is not None]
 
 
 def table(text: str):

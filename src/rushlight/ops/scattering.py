@@ -339,7 +339,7 @@ def put_flat(input, index, source, accumulate: bool):
             f"{input.dtype.name} and source.dtype = {source.dtype.name}"
         )
     if product(index.shape) != product(source.shape):
-        raise RuntimeError("put_(): Expected source and index to have the same number of elements")
+        raise IndexError("put_(): Expected source and index to have the same number of elements")
     total = product(input.shape)
     if is_zero(total) and not is_zero(product(index.shape)):
         raise IndexError("put_(): tried to put elements into an empty tensor")
