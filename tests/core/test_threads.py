@@ -154,7 +154,8 @@ for delay in (0.02, 0.05, 0.09):
 print([round(c().reshape(-1)[0].item(), 3) for c in calls][:2])
 """
     found = run(code)
-    assert found[:3] == ["interrupted"] * 3 and found[3:] == ["[2.718,", "0.0]"]
+    assert found[-2:] == ["[2.718,", "0.0]"]
+    assert "interrupted" in found  # not each time: Python drops an interrupt that arrives in a destructor
 
 
 def test_exit_with_running_threads():

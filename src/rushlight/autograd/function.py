@@ -36,7 +36,7 @@ class FunctionCtx:
                 "been freed). Specify retain_graph=True if you need to."
             )
         for tensor, version in zip(self._saved, self._versions):
-            if tensor is not None and tensor._version != version:
+            if isinstance(tensor, Tensor) and tensor._version != version:
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
                     f"[{tensor.dtype.name} {list(tensor.shape)}] is at version {tensor._version}; expected version {version}"
@@ -46,6 +46,10 @@ class FunctionCtx:
     def _joined(self, tensor):
         """A saved output was kept without its node, lest the node hold itself: join them again."""
         slot = self._outputs.get(id(tensor)) if tensor is not None else None
+        if tensor is not None and not isinstance(tensor, Tensor):
+            from .graph import unpack_saved
+
+            tensor = unpack_saved(tensor)
         return tensor if slot is None else engine.joined(tensor, self._node(), slot)
 
     def mark_non_differentiable(self, *tensors) -> None:
@@ -99,10 +103,39 @@ class Function(metaclass=FunctionMeta):
             "You must implement either the backward or vjp method for your custom autograd.Function"
         )
 
+    @staticmethod
+    def jvp(ctx, *tangents):
+        """Compute one tangent per output from one (or None) per argument of `forward`. Override for forward mode."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
     @classmethod
     def apply(cls, *args, **kwargs):
         """Run `forward` and record `backward`."""
-        ctx = FunctionCtx()
+        ctx, level = FunctionCtx(), engine.set_dual_level(0)
+        if not level:
+            return cls._apply(ctx, args, kwargs)
+        tangents = [engine.tangent_of(a, level) if isinstance(a, Tensor) else None for a in args]
+        try:
+            outputs = cls._apply(ctx, args, kwargs)
+            if any(t is not None for t in tangents):
+                cls._move(ctx, outputs, tangents, level)
+            return outputs
+        finally:
+            engine.set_dual_level(level)
+
+    @classmethod
+    def _move(cls, ctx, outputs, tangents, level: int) -> None:
+        """Give the outputs the tangents that `jvp` computes."""
+        from .forward_mode import attach
+
+        moved = cls.jvp(ctx, *tangents)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        for output, tangent in zip(outputs, moved if isinstance(moved, tuple) else (moved,)):
+            if isinstance(output, Tensor) and tangent is not None:
+                attach(output, tangent, level)
+
+    @classmethod
+    def _apply(cls, ctx, args, kwargs):
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         recorded = is_grad_enabled() and any(ctx.needs_input_grad)
         node = cls._record(ctx, args) if recorded else None  # edges as they are before forward writes in place
@@ -117,6 +150,8 @@ class Function(metaclass=FunctionMeta):
             return outputs
         single = not isinstance(outputs, tuple)
         attached = cls._attach(ctx, node, args, (outputs,) if single else outputs)
+        if engine.saving_hooks():
+            cls._pack(ctx)
         return attached[0] if single else attached
 
     @staticmethod
@@ -161,6 +196,15 @@ class Function(metaclass=FunctionMeta):
                 engine.skip_output(node)
             attached.append(output)
         return tuple(attached)
+
+    @staticmethod
+    def _pack(ctx) -> None:
+        """Put what the hooks on saved tensors make of them in their place."""
+        from .graph import pack_saved
+
+        packed = tuple(None if t is None else pack_saved(t) for t in ctx._saved or ())
+        ctx._outputs |= {id(p): ctx._outputs[id(t)] for p, t in zip(packed, ctx._saved or ()) if id(t) in ctx._outputs}
+        ctx._saved = packed
 
     @staticmethod
     def _detached(ctx, saved, output, slot):

@@ -1,11 +1,17 @@
-# Whether operations are recorded: modes of a thread.
+# What happens to operations beside computing them: modes of a thread.
 
 cdef extern from *:
     """
-    static __thread int rushlight_grad_mode = 1, rushlight_inference_mode = 0;
+    static __thread int rushlight_grad_mode = 1, rushlight_inference_mode = 0, rushlight_saving_hooks = 0;
+    static __thread int64_t rushlight_dual_level = 0;
     """
     int _grad_mode "rushlight_grad_mode"            # of this thread
     int _inference_mode "rushlight_inference_mode"
+    int _saving_hooks "rushlight_saving_hooks"      # how many pairs of hooks look after saved tensors
+    int64_t _dual_level "rushlight_dual_level"      # the level of forward mode that is open, or 0
+
+cdef bint _anomaly = False    # nodes remember where they were recorded
+cdef bint _check_nan = False  # and are searched for NaN
 
 cdef int64_t _sequence = 0
 
@@ -34,3 +40,42 @@ def set_inference_mode(bint enabled):
     was = bool(_inference_mode)
     _inference_mode = enabled
     return was
+
+
+def set_saving_hooks(int count):
+    """Tell this thread's recording how many pairs of hooks look after saved tensors; returns the previous count."""
+    global _saving_hooks
+    was = _saving_hooks
+    _saving_hooks = count
+    return was
+
+
+def saving_hooks():
+    """How many pairs of hooks look after saved tensors in this thread."""
+    return _saving_hooks
+
+
+def set_anomaly_mode(bint enabled, bint check_nan):
+    """Let nodes remember their stack, and search gradients for NaN; returns the previous setting."""
+    global _anomaly, _check_nan
+    was = bool(_anomaly), bool(_check_nan)
+    _anomaly, _check_nan = enabled, check_nan
+    return was
+
+
+def anomaly_mode():
+    """Whether nodes remember their stack, and whether gradients are searched for NaN."""
+    return bool(_anomaly), bool(_check_nan)
+
+
+def set_dual_level(int64_t level):
+    """Open (or with 0 close) a level of forward mode in this thread; returns the previous one."""
+    global _dual_level
+    was = _dual_level
+    _dual_level = level
+    return was
+
+
+def dual_level():
+    """The level of forward mode that is open in this thread, or 0."""
+    return _dual_level

@@ -143,6 +143,8 @@ cdef number(Node node):
     global _sequence
     _sequence += 1
     node.sequence = _sequence
+    if _anomaly:
+        node.metadata = _hooks["node_metadata"]()
 
 
 @cython.final
@@ -307,3 +309,14 @@ cdef int check_memory_writable(Tensor t) except -1:
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory "
                            "location. Please clone() the tensor before performing the operation.")
     return 0
+
+
+def tangent_of(Tensor t, int64_t level):
+    """The direction in which forward mode moves `t` at a level, or None."""
+    return t.tangent if level and t.tangent_level == level else None
+
+
+def set_tangent(Tensor t, Tensor tangent, int64_t level):
+    """Let `t` move in a direction at a level (None: not at all)."""
+    t.tangent = tangent
+    t.tangent_level = level if tangent is not None else 0

@@ -360,6 +360,8 @@ cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint n
     cdef object result
     cdef Py_ssize_t i
     cdef bint record = needs and _grad_mode and plan.differentiable and op.records
+    if _dual_level and any_moves(flat, n_flat):
+        return _hooks["perform_dual"](op, plan, [<object>flat[i] for i in range(n_flat)])
     if op.into >= 0:
         target = <Tensor>flat[op.into]
         check_memory_writable(target)
@@ -392,6 +394,29 @@ cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint n
     if plan.visible >= 0:
         return result[0] if plan.visible == 1 else tuple(result[:plan.visible])
     return tuple(result) if plan.form == FORM_TUPLE else result
+
+
+cdef bint any_moves(PyObject **flat, Py_ssize_t n_flat):
+    """Whether forward mode follows one of the arguments."""
+    cdef Py_ssize_t i
+    for i in range(n_flat):
+        if isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).tangent_level == _dual_level:
+            return True
+    return False
+
+
+def perform_plan(Op op, Plan plan, list flat):
+    """Run a plan found before on flat arguments and record it, as a call of the op does."""
+    cdef Py_ssize_t i, n = len(flat)
+    cdef bint needs = False
+    cdef PyObject **pointers = <PyObject **>_calloc(n, sizeof(PyObject *))
+    try:
+        for i in range(n):
+            pointers[i] = <PyObject *>flat[i]
+            needs |= isinstance(flat[i], Tensor) and (<Tensor>flat[i]).needs_grad
+        return perform(op, plan, pointers, n, needs)
+    finally:
+        free(pointers)
 
 
 cdef int check_operand(Plan plan, Tensor target, Tensor other) except -1:

@@ -57,8 +57,11 @@ cdef class OpNode(Node):
         return found
 
     cdef object _kept(self, Py_ssize_t i):
-        cdef Tensor t = self.args[i], alias
-        if t.memory.version != <int64_t>self.versions[i]:
+        cdef Tensor t, alias
+        cdef object kept = self.args[i]
+        cdef bint packed = not isinstance(kept, Tensor)
+        t = _hooks["unpack_saved"](kept) if packed else kept
+        if not packed and t.memory.version != <int64_t>self.versions[i]:
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an inplace operation: "
                 f"[{t.lay.dtype.name} {list(t.lay.shape)}] is at version {t.memory.version}; expected version {self.versions[i]} "
@@ -83,7 +86,7 @@ cdef class OpNode(Node):
         """The tensors kept for the backward pass."""
         if self.args is None:
             raise RuntimeError("the saved tensors of this node have been freed")
-        return tuple(t for t, v in zip(self.args, self.versions) if v is not None)
+        return tuple([self._kept(i) for i in range(len(self.args)) if self.versions[i] is not None])
 
 
 cdef object needs_mask(PyObject **flat, Py_ssize_t n_flat):
@@ -137,7 +140,7 @@ cdef OpNode make_node(GradientPlan gradient, PyObject **flat, Py_ssize_t n_flat,
             if isinstance(value, Tensor):
                 t = <Tensor>value
                 if gradient.save_inputs[i]:
-                    args[i] = t
+                    args[i] = t if _saving_hooks == 0 else _hooks["pack_saved"](t)
                     versions[i] = t.memory.version
                 else:
                     args[i] = t.lay
@@ -170,7 +173,7 @@ cdef keep_output(OpNode node, Py_ssize_t j, Tensor t):
         node.args.append(None)
         node.versions.append(None)
     elif node.plan.save_outputs[j]:
-        node.args.append(alias_of(t))
+        node.args.append(alias_of(t) if _saving_hooks == 0 else _hooks["pack_saved"](alias_of(t)))
         node.versions.append(t.memory.version)
     else:
         node.args.append(t.lay)
@@ -223,7 +226,7 @@ cdef record_in_place(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, Tenso
         return
     node = make_node(gradient, flat, n_flat, True)
     for i in range(n_flat):
-        if i != op.into and node.versions[i] is not None and (<Tensor>node.args[i]).memory is target.memory:
+        if i != op.into and isinstance(node.args[i], Tensor) and (<Tensor>node.args[i]).memory is target.memory:
             node.versions[i] = target.memory.version - 1  # kept before the write
     if target.base is not None and (not gradient.wanted or gradient.wanted[0] != op.into):
         # the base's edge comes first, even if the old value gets no cotangent

@@ -15,6 +15,8 @@ cdef class Tensor:
     cdef Tensor base              # the tensor whose memory this one views
     cdef int64_t view_version     # storage version at which `node` describes this view
     cdef list hooks
+    cdef Tensor tangent           # the direction in which forward mode moves this tensor, at its level
+    cdef int64_t tangent_level
     cdef dict extra               # attributes set by users
     cdef object __weakref__
 

@@ -155,7 +155,7 @@ cdef bint write_number(Tensor t, index, value) except -1:
     cdef Layout layout = t.lay
     cdef int64_t offset = t.start, n, i
     cdef int dim = 0, code = layout.code
-    if t.needs_grad or (t.base is not None and t.base.needs_grad) or t.inference or t.memory.readonly or layout.overlapping:
+    if t.needs_grad or (t.base is not None and t.base.needs_grad) or t.tangent_level or t.inference or t.memory.readonly or layout.overlapping:
         return False
     if code > 9 or not (type(value) is float and code >= 6 or type(value) is bool or (
             type(value) is int and code >= 5 and -0x8000000000000000 <= value <= 0x7fffffffffffffff)):
@@ -188,6 +188,11 @@ cdef Tensor view_of(Tensor t, Layout layout, int64_t start):
         v.needs_grad = True
         v.node = view_node(t, layout, start)
         v.view_version = t.memory.version
+    if _dual_level and t.tangent_level == _dual_level:
+        if t.tangent.lay is not t.lay:
+            raise RuntimeError("forward mode: a view of a tensor whose elements share memory cannot be followed; clone() it first")
+        v.tangent = view_of(t.tangent, layout, t.tangent.start + start - t.start)
+        v.tangent_level = _dual_level
     return v
 
 

@@ -108,7 +108,15 @@ cdef list _apply(Node node, list cts, bint create_graph):
             replaced = handle.hook(tuple(cts))
             if replaced is not None:
                 cts = list(replaced) if isinstance(replaced, (tuple, list)) else [replaced]
-    cdef list got = node.apply(cts)
+    cdef list got
+    try:
+        got = node.apply(cts)
+    except Exception:
+        if _anomaly:
+            _hooks["report_anomaly"](node)
+        raise
+    if _check_nan:
+        _hooks["check_nan"](node, got)
     if isinstance(node, PythonNode):
         got = _hooks["validate_cotangents"](node, got, [_target_layout(node, i) for i in range(len(node.edges))])
     if node.post_hooks is not None:

@@ -1,0 +1,268 @@
+"""Hooks on saved tensors, anomalies, checkpoints."""
+
+import gc
+import weakref
+
+import pytest
+
+import rushlight as rl
+from rushlight.autograd import Function, anomaly, graph
+from rushlight.autograd.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+from rushlight.testing import assert_close
+
+
+def leaf(*values):
+    return rl.tensor(list(values), requires_grad=True)
+
+
+# -- hooks on saved tensors -----------------------------------------------------------------------------
+def test_hooks_see_what_is_kept():
+    packed, unpacked = [], []
+
+    def pack(t):
+        packed.append(t.tolist())
+        return len(packed) - 1, t.detach().clone()
+
+    def unpack(content):
+        unpacked.append(content[0])
+        return content[1]
+
+    x = leaf(1.0, 2.0)
+    with graph.saved_tensors_hooks(pack, unpack):
+        y = (x * x).exp()
+    z = y * 2  # after the block: not packed
+    z.sum().backward()
+    assert [1.0, 2.0] in packed and sorted(unpacked) == list(range(len(packed)))
+    assert_close(x.grad, 4 * x.detach() * (x.detach() ** 2).exp())
+
+
+def test_hooks_may_change_what_comes_back():
+    x = leaf(1.0, 2.0)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: t * 10):
+        y = x * x
+    y.sum().backward()
+    assert x.grad.tolist() == [20.0, 40.0]
+
+
+def test_second_order_goes_through_unpacked_tensors():
+    x = leaf(2.0)
+    with graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+        y = (x * x).exp() * x
+    for _ in range(2):
+        (y,) = rl.autograd.grad(y.sum(), x, create_graph=True)
+    v = rl.tensor(2.0, dtype=rl.float64)
+    expected = (v * v).exp() * (6 * v + 4 * v**3)
+    assert_close(y[0].detach().double(), expected, rtol=1e-5, atol=0.0)
+
+
+def test_functions_pack_too():
+    class Square(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * x
+            ctx.save_for_backward(x, None, y)
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            x, nothing, y = ctx.saved_tensors
+            assert nothing is None
+            return g * 2 * x + 0 * y
+
+    packed = []
+    x = leaf(3.0)
+    with graph.saved_tensors_hooks(lambda t: packed.append(t.item()) or t.item(), lambda v: rl.tensor([v])):
+        y = Square.apply(x)
+    (g,) = rl.autograd.grad(y, x, create_graph=True)
+    assert packed == [3.0, 9.0] and g.item() == 6
+    assert rl.autograd.grad(g, x)[0].item() == 2
+
+
+def test_innermost_pair_counts_and_refusal():
+    calls = []
+    outer = graph.saved_tensors_hooks(lambda t: calls.append("outer") or t, lambda t: t)
+    inner = graph.saved_tensors_hooks(lambda t: calls.append("inner") or t, lambda t: t)
+    x = leaf(1.0)
+    with outer:
+        with inner:
+            x.exp()
+        x.exp()
+    x.exp()
+    assert calls == ["inner", "outer"]
+    with graph.disable_saved_tensors_hooks("not here"), pytest.raises(RuntimeError, match="not here"), outer:
+        pass
+    with outer:
+        pass
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: 3):
+        y = x.exp()
+    with pytest.raises(TypeError, match="unpack_hook expected to be a Tensor"):
+        y.backward()
+
+
+def test_save_on_cpu_and_edges():
+    x = leaf(2.0)
+    with graph.save_on_cpu():
+        y = x.exp()
+    y.backward()
+    assert x.grad.item() == pytest.approx(7.389056)
+    node, slot = graph.get_gradient_edge(x * 2)
+    assert node.name() == "MulBackward0" and slot == 0
+    before = x._version
+    graph.increment_version(x)
+    assert x._version == before + 1
+
+
+# -- anomalies --------------------------------------------------------------------------------------------
+def test_nan_is_found_where_it_came_from():
+    def culprit(x):
+        return x.sqrt()
+
+    x = leaf(0.0)
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"), anomaly.detect_anomaly():
+        y = culprit(x) * 0
+        with pytest.warns(UserWarning, match="in culprit"), pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan"):
+            y.backward()
+    assert not anomaly.is_anomaly_enabled()
+    (culprit(x) * 0).backward()
+    assert x.grad.isnan().item()
+
+
+def test_errors_show_where_their_node_was_recorded():
+    class Broken(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            raise ValueError("broken")
+
+    x = leaf(1.0)
+    with anomaly.set_detect_anomaly(True, check_nan=False):
+        assert anomaly.is_anomaly_enabled() and not anomaly.is_anomaly_check_nan_enabled()
+        y = Broken.apply(x)
+        with pytest.warns(UserWarning, match="Error detected in BrokenBackward"), pytest.raises(ValueError, match="broken"):
+            y.backward()
+    y = Broken.apply(x)
+    with pytest.raises(ValueError, match="broken"):
+        y.backward()
+
+
+# -- checkpoints --------------------------------------------------------------------------------------------
+def block(x, w):
+    return (x @ w).tanh().softmax(-1) * x
+
+
+def weights(n=3):
+    rl.manual_seed(1)
+    return [rl.randn(4, 4, requires_grad=True) for _ in range(n)]
+
+
+def gradients(call, use_reentrant):
+    ws, x = weights(), rl.ones(2, 4, requires_grad=True)
+    y = x
+    for w in ws:
+        y = call(y, w) if use_reentrant is None else checkpoint(call, y, w, use_reentrant=use_reentrant)
+    y.pow(2).sum().backward()
+    return [x.grad, *(w.grad for w in ws)]
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoint_gives_the_same_gradients(use_reentrant):
+    assert_close(gradients(block, use_reentrant), gradients(block, None))
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoint_runs_twice_with_the_same_random_numbers(use_reentrant):
+    runs = []
+
+    def noisy(x):
+        mask = rl.rand(5)
+        runs.append(mask.tolist())
+        return (x * mask).exp()
+
+    x = rl.ones(5, requires_grad=True)
+    y = checkpoint(noisy, x, use_reentrant=use_reentrant)
+    after = rl.rand(1).item()
+    y.sum().backward()
+    assert len(runs) == 2 and runs[0] == runs[1]
+    mask = rl.tensor(runs[0])
+    assert_close(x.grad, mask * mask.exp())
+    rl.manual_seed(0)
+    rl.rand(5)
+    assert rl.rand(1).item() == after
+
+
+def test_checkpoint_frees_what_it_would_have_kept():
+    held = []
+
+    def inner(x):
+        y = x.exp()
+        held.append(weakref.ref(y))
+        return y.sin()
+
+    x = rl.ones(3, requires_grad=True)
+    y = checkpoint(inner, x, use_reentrant=False)
+    gc.collect()
+    assert held[0]() is None
+    y.sum().backward()
+    assert_close(x.grad, x.detach().exp().cos() * x.detach().exp())
+
+
+def test_checkpoint_inside_a_checkpoint_and_twice():
+    x = leaf(0.5, 0.7)
+
+    def inner(x):
+        return x.exp().sin()
+
+    def outer(x):
+        return checkpoint(inner, x * 2, use_reentrant=False).cos()
+
+    y = checkpoint(outer, x, use_reentrant=False)
+    first = rl.autograd.grad(y.sum(), x, retain_graph=True)[0]
+    second = rl.autograd.grad(y.sum(), x)[0]
+    expected = rl.autograd.grad(inner(x * 2).cos().sum(), x)[0]
+    assert_close((first, second), (expected, expected))
+
+
+def test_checkpoint_of_keywords_and_second_order():
+    x = leaf(0.5)
+    y = checkpoint(lambda x, *, power: x.exp() ** power, x, power=3, use_reentrant=False)
+    (g,) = rl.autograd.grad(y, x, create_graph=True)
+    assert_close(g.item(), 3 * rl.tensor(1.5).exp().item(), rtol=1e-5, atol=0.0)
+
+
+def test_checkpoint_notices_another_second_run():
+    sizes = iter([3, 4])
+
+    def changing(x):
+        n = next(sizes)
+        return x[:n].exp().sum() + x.sum()
+
+    x = rl.ones(5, requires_grad=True)
+    y = checkpoint(changing, x, use_reentrant=False)
+    with pytest.raises(CheckpointError, match="different metadata"):
+        y.backward()
+
+
+def test_checkpoint_wrong_calls():
+    x = leaf(1.0)
+    with pytest.warns(UserWarning, match="use_reentrant"):
+        checkpoint(lambda x: x.exp(), x)
+    with pytest.raises(ValueError, match="keyword"):
+        checkpoint(lambda x, k: x, x, k=1, use_reentrant=True)
+    with pytest.raises(ValueError, match="determinism_check"):
+        checkpoint(lambda x: x, x, use_reentrant=False, determinism_check="sometimes")
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoint_sequential(use_reentrant):
+    rl.manual_seed(0)
+    model = rl.nn.Sequential(*(layer for _ in range(4) for layer in (rl.nn.Linear(4, 4), rl.nn.Tanh())))
+    x = rl.ones(2, 4, requires_grad=True)
+    model(x).sum().backward()
+    expected = [x.grad, *(p.grad for p in model.parameters())]
+    x.grad = None
+    model.zero_grad()
+    checkpoint_sequential(model, 3, x, use_reentrant=use_reentrant).sum().backward()
+    assert_close([x.grad, *(p.grad for p in model.parameters())], expected)
