@@ -133,21 +133,20 @@ def plot(path, history, images, labels, predicted) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    wrong = [i for i, same in enumerate((predicted == labels).tolist()) if not same][:8]
-    figure, axes = pyplot.subplot_mosaic([["loss"] * 4, ["loss"] * 4, list("0123"), list("4567")], figsize=(7, 8))
-    epochs = range(1, len(history) + 1)
-    axes["loss"].plot(epochs, [entry["loss"] for entry in history], label="training loss")
-    axes["loss"].plot(epochs, [1 - entry["held out"] for entry in history], label="held-out error rate")
-    axes["loss"].set_xlabel("epoch")
-    axes["loss"].set_yscale("log")
-    axes["loss"].legend()
-    for place in range(8):
-        axis = axes[str(place)]
+    wrong = [i for i, same in enumerate((predicted == labels).tolist()) if not same][:10]
+    figure = pyplot.figure(figsize=(7, 6), layout="constrained")
+    top, bottom = figure.subfigures(2, 1, height_ratios=(2, 1))
+    curves, epochs = top.subplots(), range(1, len(history) + 1)
+    curves.plot(epochs, [entry["loss"] for entry in history], label="training loss")
+    curves.plot(epochs, [1 - entry["held out"] for entry in history], label="held-out error rate")
+    curves.set(xlabel="epoch", yscale="log")
+    curves.legend()
+    bottom.suptitle("misread digits" if wrong else "no digit was misread")
+    for axis, i in zip(bottom.subplots(1, max(5, len(wrong)), squeeze=False)[0], wrong):
+        axis.imshow(images[i][0].tolist(), cmap="gray_r")
+        axis.set_title(f"{labels[i].item()} as {predicted[i].item()}")
+    for axis in bottom.axes:
         axis.axis("off")
-        if place < len(wrong):
-            i = wrong[place]
-            axis.imshow(images[i][0].tolist(), cmap="gray_r")
-            axis.set_title(f"{labels[i].item()} read as {predicted[i].item()}")
     figure.savefig(path)
     print(f"drawn: {path}")
 
