@@ -3,8 +3,8 @@
 import pytest
 
 import rushlight as rl
-from rushlight.autograd import Function
-from rushlight.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
+from rushlight.autograd import Function, gradcheck, gradgradcheck
+from rushlight.autograd.gradcheck import GradcheckError
 
 
 def point(*shape, dtype=rl.float64):

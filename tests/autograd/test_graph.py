@@ -118,7 +118,7 @@ def test_nan_is_found_where_it_came_from():
         return x.sqrt()
 
     x = leaf(0.0)
-    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"), anomaly.detect_anomaly():
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"), rl.autograd.detect_anomaly():
         y = culprit(x) * 0
         with pytest.warns(UserWarning, match="in culprit"), pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan"):
             y.backward()
@@ -146,6 +146,10 @@ def test_errors_show_where_their_node_was_recorded():
     y = Broken.apply(x)
     with pytest.raises(ValueError, match="broken"):
         y.backward()
+    rl.set_anomaly_enabled(True)
+    assert rl.is_anomaly_enabled() and rl.is_anomaly_check_nan_enabled()
+    rl.set_anomaly_enabled(False)
+    assert not rl.is_anomaly_enabled()
 
 
 # -- checkpoints --------------------------------------------------------------------------------------------

@@ -1,7 +1,29 @@
-"""Automatic differentiation: modes, `backward`, `grad`, `Function`."""
+"""Automatic differentiation: modes, `backward`, `grad`, `Function`; checks, products and whole derivatives.
 
+`functional`, `graph`, `forward_ad` and the detection of anomalies are loaded when they are used.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from ..core.engine import Tensor as Variable
 from .backward import backward, grad
 from .function import Function, once_differentiable
+from .gradcheck import gradcheck, gradgradcheck
 from .modes import *  # noqa: F403
 
-Variable = None  # set by the package: the old name of Tensor
+_PARTS = ("anomaly", "checkpoint", "forward_ad", "forward_mode", "functional", "graph")
+_NAMES = {"detect_anomaly": "anomaly", "set_detect_anomaly": "anomaly"}
+
+
+def __getattr__(name: str):
+    if name in _PARTS:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _NAMES:
+        return getattr(importlib.import_module(f".{_NAMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_PARTS, *_NAMES})

@@ -47,6 +47,11 @@ class detect_anomaly:
         engine.set_anomaly_mode(*self.was)
 
 
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Switch the detection of anomalies on or off for good."""
+    engine.set_anomaly_mode(bool(mode), bool(mode) and bool(check_nan))
+
+
 def is_anomaly_enabled() -> bool:
     """Whether nodes remember where they were made."""
     return engine.anomaly_mode()[0]

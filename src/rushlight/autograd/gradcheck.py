@@ -8,7 +8,6 @@ mode gives for the j-th unit vector is that row, for complex tensors too.
 from __future__ import annotations
 
 import itertools
-import random
 import warnings
 
 from ..core import engine
@@ -316,6 +315,8 @@ class Checked:
 
     def check_fast(self) -> None:
         """One random combination of rows and columns per pair of output and input."""
+        import random
+
         generator = random.Random(0)
         for i, x in self.wanted:
             u = unit_vector(generator, len(numbers(x)))
@@ -402,7 +403,7 @@ def transposed(rows: list, width: int) -> list:
     return [[row[k] for row in rows] for k in range(width)]
 
 
-def unit_vector(generator: random.Random, count: int) -> list[float]:
+def unit_vector(generator, count: int) -> list[float]:
     """Positive numbers of length 1."""
     drawn = [generator.random() for _ in range(count)]
     length = sum(x * x for x in drawn) ** 0.5

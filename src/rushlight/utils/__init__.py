@@ -1,3 +1,3 @@
 """The import paths of `torch.utils`: thin names over the rooms where the code lives."""
 
-from . import data
+from . import checkpoint, data
