@@ -12,7 +12,7 @@ from . import ops
 from .autograd import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .core import Device as device
 from .core import Size, Tensor
-from .core.engine import get_num_threads, set_num_threads
+from .core.engine import empty_cache, get_num_threads, memory_stats, set_num_threads
 from .ir.dtypes import DType as dtype
 from .ir.dtypes import (
     bfloat16,
