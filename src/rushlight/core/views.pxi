@@ -144,10 +144,7 @@ cdef object get_item(Tensor t, index):
                 dim += 1
     sizes.extend(layout.shape[dim:])
     strides.extend(layout.strides[dim:])
-    cdef Tensor v = view_of(t, strided_layout(tuple(sizes), tuple(strides), layout.dtype), offset)
-    if v.node is not None:
-        (<ViewNode>v.node).title = title
-    return v
+    return entitled(view_of(t, strided_layout(tuple(sizes), tuple(strides), layout.dtype), offset), title)
 
 
 cdef bint write_number(Tensor t, index, value) except -1:
@@ -196,6 +193,41 @@ cdef Tensor view_of(Tensor t, Layout layout, int64_t start):
     return v
 
 
+def cut(Tensor t, int dim, list bounds):
+    """Views of the parts of `dim` between consecutive bounds; a part whose bounds decrease is empty."""
+    cdef Layout layout = t.lay
+    cdef list sizes = list(layout.shape), found = []
+    cdef int64_t stride = layout.strides[dim], begin = bounds[0], end, size
+    cdef Py_ssize_t i
+    for i in range(1, len(bounds)):
+        end = bounds[i]
+        size = max(end - begin, 0)
+        sizes[dim] = size
+        found.append(entitled(view_of(t, strided_layout(tuple(sizes), layout.strides, layout.dtype),
+                                      t.start + (begin * stride if size else 0)), "SplitBackward0"))
+        begin = end
+    return tuple(found)
+
+
+def unbind(Tensor t, int dim):
+    """The slices along `dim`, as views."""
+    cdef Layout layout = t.lay
+    cdef Layout part = strided_layout(layout.shape[:dim] + layout.shape[dim + 1:], layout.strides[:dim] + layout.strides[dim + 1:],
+                                      layout.dtype)
+    cdef int64_t stride = layout.strides[dim], i, count = layout.shape[dim]
+    cdef list found = []
+    for i in range(count):
+        found.append(entitled(view_of(t, part, t.start + i * stride), "UnbindBackward0"))
+    return tuple(found)
+
+
+cdef inline Tensor entitled(Tensor v, str title):
+    """A view whose node has a name of its own."""
+    if v.node is not None:
+        (<ViewNode>v.node).title = title
+    return v
+
+
 def become_view(Tensor t, Tensor view):
     """Give `t` the shape, strides and gradient of a view of itself (`t_`, `unsqueeze_`)."""
     if _grad_mode:
@@ -203,6 +235,7 @@ def become_view(Tensor t, Tensor view):
     t.start, t.lay = view.start, view.lay
     if view.needs_grad:
         t.node, t.slot, t.needs_grad, t.view_version = view.node, view.slot, True, view.view_version
+    t.tangent, t.tangent_level = view.tangent, view.tangent_level
     return t
 
 

@@ -165,12 +165,10 @@ def block_diag(*tensors):
 
 
 # -- taken apart --------------------------------------------------------------------------------
-def part(x, dim: int, start: int, stop: int):
-    return x[(*(slice(None),) * dim, slice(start, stop))]
-
-
-def cut(x, dim: int, bounds) -> tuple:
+def cut(x, dim: int, bounds: list) -> tuple:
     """The parts of `dim` between consecutive bounds."""
+    if isinstance(x, Tensor):
+        return engine.cut(x, dim, bounds)
     lead = (slice(None),) * dim
     return tuple(x[(*lead, slice(a, max(a, b)))] for a, b in pairwise(bounds))
 

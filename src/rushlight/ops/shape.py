@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core import engine
+from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir.sizes import product
 from .creation import zeros
@@ -172,11 +173,18 @@ def select(input, dim, index):
 @composite(method=True)
 def narrow(input, dim, start, length):
     """`length` elements of `dim` from `start`."""
-    d, size = B.wrap_dim(dim, input.ndim), input.shape[B.wrap_dim(dim, input.ndim)]
-    start = int(start) + size if int(start) < 0 else int(start)
+    if input.ndim == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    if start > size or start + length > size:
+    d, start = B.wrap_dim(dim, input.ndim), int(start)
+    size = input.shape[d]
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-int(size)}, {int(size)}], but got {start})"
+        )
+    start = start + size if start < 0 else start
+    if start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return input[(slice(None),) * d + (slice(start, start + length),)]
 
@@ -185,6 +193,10 @@ def narrow(input, dim, start, length):
 def unbind(input, dim=0):
     """The slices along `dim`, as a tuple of views."""
     d = B.wrap_dim(dim, input.ndim)
+    if input.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if isinstance(input, Tensor):
+        return engine.unbind(input, d)
     lead = (slice(None),) * d
     return tuple(input[(*lead, i)] for i in range(input.shape[d]))
 
