@@ -18,9 +18,22 @@ def test_a_cotangent_passed_through_keeps_its_place_in_the_graph():
     assert again.tolist() == [9.0, 9.0]
 
 
-def test_a_backward_that_gives_nothing_for_an_operand_can_be_differentiated():
+def test_a_step_has_derivative_zero():
     x, y = (rl.tensor([1.0, -2.0], requires_grad=True) for _ in range(2))
-    gx, gy = rl.autograd.grad([rl.copysign(x * x, y)], [x, y], [rl.ones(2)], create_graph=True, allow_unused=True)
-    assert gy is None
+    gx, gy = rl.autograd.grad([rl.copysign(x * x, y)], [x, y], [rl.ones(2)], create_graph=True)
+    assert gy.tolist() == [0.0, 0.0]
     (again,) = rl.autograd.grad([gx], [x], [rl.ones(2)])
     assert again.tolist() == [2.0, -2.0]
+    x.grad = None
+    x.floor().sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_a_backward_that_gives_nothing_for_an_operand_can_be_differentiated():
+    mean, var = rl.zeros(2, requires_grad=True), rl.ones(2)
+    x = rl.randn(3, 2, requires_grad=True)
+    rule = rl.nn.functional.nll_loss(x.log_softmax(1), rl.tensor([0, 1, 1]), weight=var.requires_grad_())
+    gx, gw = rl.autograd.grad([rule], [x, var], create_graph=True, allow_unused=True)
+    assert gx.requires_grad and mean.grad is None
+    gx.sum().backward()
+    assert x.grad.shape == x.shape

@@ -108,7 +108,9 @@ def _lower_gemm(context, p: Product) -> None:
     """By register tiles; C must have contiguous rows."""
     bias = None
     if p.bias:
-        if not contiguous(p.bias, -1) and not is_number(p.bias.strides[-1], 0):
+        # a complex number that is the same in all columns has two parts that are not
+        same = is_number(p.bias.strides[-1], 0) and not p.c.dtype.is_complex
+        if not contiguous(p.bias, -1) and not same:
             p = replace(p, bias=_densify(context, p.bias))
         bias = "row" if contiguous(p.bias, -1) else "column"
     dtype, result = p.a.dtype, p.c.dtype
@@ -178,9 +180,10 @@ def _batch_params(p: Product) -> list:
 
 
 def _densify(context, bias: Array) -> Array:
-    """A copy of the bias with contiguous rows; expanded dimensions stay expanded."""
-    shape = tuple(1 if is_number(stride, 0) else size for size, stride in zip(bias.shape, bias.strides))
+    """A copy of the bias with contiguous rows; other expanded dimensions stay expanded."""
+    expanded = [is_number(stride, 0) for stride in bias.strides[:-1]] + [False]
+    shape = tuple(1 if same else size for size, same in zip(bias.shape, expanded))
     dense = context.temp(shape, bias.dtype)
     copy(context, replace(bias, shape=shape), dense)
-    strides = tuple(0 if is_number(old, 0) else new for old, new in zip(bias.strides, dense.strides))
+    strides = tuple(0 if same else stride for stride, same in zip(dense.strides, expanded))
     return replace(dense, shape=bias.shape, strides=strides)

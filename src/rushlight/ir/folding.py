@@ -44,6 +44,8 @@ def _accumulate(name: str, x: Value, dims, keepdim: bool, dtype) -> Value:
     """A sum or product: integers in int64, half types in float32 and rounded once."""
     if dtype is None:
         dtype = int64 if x.dtype.kind in "bui" else x.dtype
+    if dtype is bool_:
+        return any(x, dims, keepdim) if name == "reduce_sum" else all(x, dims, keepdim)
     wide = float32 if dtype in HALVES else dtype
     return as_dtype(_reduce(name, as_dtype(x, wide), dims, keepdim), dtype)
 

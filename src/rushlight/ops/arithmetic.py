@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ..ir import build as B
 from ..ir import dtypes
+from ..ir.dtypes import category
 from ..ir.graph import Value
+from .checks import check_kinds
 from .declare import Number, op
 
 
@@ -62,12 +64,14 @@ def multiplied(base, x, alpha):
     if type(alpha) is int and alpha == 1:
         return x
     check_alpha(alpha, base, x)
-    return x * alpha
+    return B.mul(x, B.cast(alpha, dtypes.bool_)) if kind_of(base) == kind_of(x) == "b" else x * alpha
 
 
 def scaled(x, alpha):
-    """alpha * x; the usual alpha of 1 costs nothing."""
-    return x if type(alpha) is int and alpha == 1 else x * alpha
+    """alpha * x in the dtype of x; the usual alpha of 1 costs nothing."""
+    if type(alpha) is int and alpha == 1:
+        return x
+    return x * (B.cast(alpha, x.dtype) if category(B.common_dtype(alpha)) > category(x.dtype) else alpha)
 
 
 @op(method=True, inplace=True, out=True, alias=("multiply",))
@@ -117,10 +121,14 @@ def fmod(input, other: Number):
 def pow(input: Number, exponent: Number):
     """input ** exponent."""
     check_tensor("pow", input, exponent)
+    if kind_of(input) == kind_of(exponent) == "b":
+        if not is_number(exponent):
+            check_kinds("pow", dtypes.bool_, "uifc")
+        return B.logical_or(input, B.logical_not(exponent))
     return B.pow(input, exponent)
 
 
-@op(method=True, inplace=True, out=True)
+@op(method=True, inplace=True, out=True, exact=True)
 def float_power(input: Number, exponent: Number):
     """input ** exponent in float64 (complex128 for complex operands)."""
     check_tensor("float_power", input, exponent)
@@ -144,6 +152,7 @@ def copysign(input, other: Number):
 @op(method=True, inplace=True, out=True)
 def nextafter(input, other: Tensor):
     """The next floating point number after `input` towards `other`."""
+    check_kinds("nextafter_cpu", B.common_dtype(input, other), "f")
     return B.nextafter(input, other)
 
 
@@ -175,6 +184,7 @@ def fmin(input, other: Tensor):
 def hypot(input, other: Tensor):
     """sqrt(input ** 2 + other ** 2) without overflow."""
     dtype = B.common_dtype(input, other)
+    check_kinds("hypot_cpu", dtype, "f")
     if dtype.itemsize > 2:
         return B.abs(B.complex(input, other))
     wide = (B.cast(x, dtypes.float32) for x in (input, other))
@@ -204,6 +214,7 @@ def clamp_max(input, max: Number):
 @op(method=True, inplace=True, out=True)
 def addcmul(input, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
     """input + value * tensor1 * tensor2."""
+    check_kinds("addcmul_cpu_out", B.common_dtype(input, tensor1, tensor2), "uifc")
     return input + scaled(tensor1 * tensor2, value)
 
 
@@ -221,6 +232,7 @@ def addcdiv(input, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
 @op(method=True, inplace=True, out=True)
 def lerp(input, end: Tensor, weight: Number):
     """input + weight * (end - input)."""
+    check_kinds("lerp_kernel_scalar" if weight.weak else "lerp_kernel_tensor", input.dtype, "fc")
     for name, x in (("end", end), ("weight", weight)):
         if x.dtype is not input.dtype and not x.weak:
             raise RuntimeError(f"expected dtype {input.dtype.name} for `{name}` but got dtype {x.dtype.name}")
@@ -231,21 +243,30 @@ def lerp(input, end: Tensor, weight: Number):
 def xlogy(input: Number, other: Number):
     """input * log(other), 0 where input is 0."""
     check_tensor("xlogy", input, other)
+    dtype = B.float_dtype(B.common_dtype(input, other))
+    check_kinds("xlogy_cpu", dtype, "f")
     zero = B.logical_and(B.eq(input, 0), B.logical_not(B.isnan(other)))
-    return B.where(zero, 0.0, input * B.log(B.where(zero, 1.0, other)))
+    return B.where(zero, 0.0, input * B.cast(B.log(B.where(zero, 1.0, other)), dtype))
 
 
-@op(method=True, inplace=True, out=True)
+@op(method=True, out=True)
 def logaddexp(input, other: Tensor):
     """log(exp(input) + exp(other)), without overflow."""
+    dtype = B.common_dtype(input, other)
+    check_kinds("logaddexp_cpu", dtype, "fc")
+    if dtype.is_complex:
+        top = B.cast(B.maximum(B.real(input), B.real(other)), dtype)
+        top = B.where(B.isfinite(top), top, 0.0)
+        return top + B.log(B.exp(input - top) + B.exp(other - top))
     top = B.maximum(input, other)
     same = B.eq(input, other)
     return top + B.where(same, 0.6931471805599453, B.log1p(B.exp(-B.abs(B.where(same, 0.0, input - other)))))
 
 
-@op(method=True, inplace=True, out=True)
+@op(method=True, out=True)
 def logaddexp2(input, other: Tensor):
     """log2(2 ** input + 2 ** other), without overflow."""
+    check_kinds("logaddexp2_cpu", B.common_dtype(input, other), "f")
     top = B.maximum(input, other)
     same = B.eq(input, other)
     return top + B.where(same, 1.0, B.log2(1 + B.exp2(-B.abs(B.where(same, 0.0, input - other)))))

@@ -196,13 +196,3 @@ def polar(abs, angle):
     """Complex numbers of absolute values and angles: abs * (cos(angle) + sin(angle) i)."""
     check_parts(abs, angle)
     return B.complex(abs * B.cos(angle), abs * B.sin(angle))
-
-
-@op(method=True, inplace=True, out=True)
-def heaviside(input, values):
-    """0 below 0, 1 above, `values` at 0."""
-    if input.dtype is not values.dtype:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
-    if input.dtype.is_complex:
-        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    return B.where(B.eq(input, 0), values, B.cast(B.gt(input, 0), input.dtype))

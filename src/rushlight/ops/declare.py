@@ -24,7 +24,17 @@ class Declaration:
     """What `@op` knows of an op: its body, parameters, derivative rule and kind."""
 
     def __init__(
-        self, body, name: str, *, view=False, visible=None, mutates=(), keeps=False, narrows=False, channels=False
+        self,
+        body,
+        name: str,
+        *,
+        view=False,
+        visible=None,
+        mutates=(),
+        keeps=False,
+        narrows=False,
+        exact=False,
+        channels=False,
     ):
         code = body.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -38,7 +48,7 @@ class Declaration:
         self.tuples = tuple(body.__annotations__.get(name) == "tuple" for name in self.names)
         self.tuple_position = self.tuples.index(True) if True in self.tuples else None
         self.required = next((i for i, name in enumerate(self.names) if name in self.defaults), count)
-        self.mutates, self.narrows, self.channels = tuple(mutates), narrows, channels
+        self.mutates, self.narrows, self.exact, self.channels = tuple(mutates), narrows, exact, channels
         self.vjp_rule = None
         self.tensors = tuple(i for i, name in enumerate(self.names) if is_tensor(name, body.__annotations__))
 
@@ -97,6 +107,7 @@ def op(
     visible=None,
     keeps=False,
     narrows=False,
+    exact=False,
     channels=False,
     public=True,
 ):
@@ -104,22 +115,22 @@ def op(
 
     method    also a method of Tensor (True, or the method's name)
     inplace   also `name_`, which writes into its first argument
-    out       accepts `out=`; "apart": which must not share memory with an argument
+    out       accepts `out=`; "apart": which must not share memory with an argument; "dtype": whose type is the default of `dtype`
     view      the result shares memory with the input wherever strides allow
     alias     further public names
     mutates   names of parameters (tensors or lists) that receive the body's results; the op returns None
     visible   how many of the body's results a caller sees; the rest is kept for the derivative
     keeps     a body that returns an argument unchanged returns that very tensor
     narrows   the in-place form casts its result to the target's type, whatever that loses
+    exact     the in-place form and `out=` take a target of the result's very type alone
     channels  keeps channels_last memory of its first argument
     public    has a name for users
     """
 
     def declare(body):
         name = body.__name__
-        declaration = Declaration(
-            body, name, view=view, visible=visible, mutates=mutates, keeps=keeps, narrows=narrows, channels=channels
-        )
+        kind = {"view": view, "visible": visible, "mutates": mutates, "keeps": keeps, "channels": channels}
+        declaration = Declaration(body, name, narrows=narrows, exact=exact, **kind)
         made = make_op(declaration, body.__doc__)
         made.accepts_out = out
         made.vjp = lambda rule: set_rule(declaration, rule)

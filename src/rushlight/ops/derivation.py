@@ -98,6 +98,9 @@ def gradients(template: Template, flags, flat: list, outputs: list, cotangents: 
         found = from_rule(template, flat, outputs, cotangents)
     else:
         found = from_graph(template, wanted, flat, outputs, cotangents)
+        if not template.variadic:
+            # steps and the like: their derivative is 0, which is more than no derivative
+            found = [B.zeros_like(x) if g is None and x.dtype.kind in "fc" else g for g, x in zip(found, flat)]
     return [fitted(found[i], flat[i]) for i in wanted]
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from ..ir import build as B
+from ..ir import dtypes
 from ..ir.sizes import hint, product
+from .arithmetic import check_alpha
+from .checks import check_kinds
 from .declare import Number, composite, op
 
 
@@ -35,8 +38,8 @@ def check_ndim(name: str, x, ndim: int, what: str) -> None:
         )
 
 
-@op(method=True, out=True)
-def matmul(input, other):
+@op(method=True, out=True, exact=True)
+def matmul(input, other: Tensor):
     """The matrix product; vectors are rows or columns as needed, leading dims are batches and broadcast.
 
     input: (..., M, K), (M, K) or (K,); other: (..., K, N), (K, N) or (K,); equal dtypes.
@@ -64,8 +67,8 @@ def batched(a, b):
     return B.matmul(a, b)
 
 
-@op(method=True, out=True)
-def mm(input, mat2):
+@op(method=True, out=True, exact=True)
+def mm(input, mat2: Tensor):
     """The product of two matrices, (M, K) and (K, N)."""
     check_ndim("mm", input, 2, "self")
     check_ndim("mm", mat2, 2, "mat2")
@@ -74,8 +77,8 @@ def mm(input, mat2):
     return B.dot(input, mat2)
 
 
-@op(method=True, out=True)
-def bmm(input, mat2):
+@op(method=True, out=True, exact=True)
+def bmm(input, mat2: Tensor):
     """Products of matrices pairwise: (B, M, K) and (B, K, N)."""
     check_ndim("bmm", input, 3, "batch1")
     check_ndim("bmm", mat2, 3, "batch2")
@@ -88,8 +91,8 @@ def bmm(input, mat2):
     return B.dot(input, mat2)
 
 
-@op(method=True, out=True)
-def mv(input, vec):
+@op(method=True, out=True, exact=True)
+def mv(input, vec: Tensor):
     """A matrix times a vector, (M, K) and (K,)."""
     check_ndim("mv", input, 2, "input")
     check_ndim("mv", vec, 1, "vec")
@@ -98,9 +101,10 @@ def mv(input, vec):
     return B.squeeze(B.dot(input, B.unsqueeze(vec, 1)), -1)
 
 
-@op(method=True, out=True)
-def dot(input, tensor):
+@op(method=True, out=True, exact=True)
+def dot(input, tensor: Tensor):
     """The inner product of two vectors (no conjugation), a 0-dim tensor."""
+    check_kinds("dot", input.dtype, "uifc")
     check_ndim("dot", input, 1, "input")
     check_ndim("dot", tensor, 1, "tensor")
     if input.dtype is not tensor.dtype:
@@ -112,11 +116,17 @@ def dot(input, tensor):
             f"inconsistent tensor size, expected tensor [{hint(input.shape[0])}] and src [{hint(tensor.shape[0])}] to have the same "
             "number of elements"
         )
-    return B.sum(input * tensor)
+    return B.sum(input * tensor, dtype=input.dtype)
 
 
 def blended(base, result, beta, alpha):
-    """beta * base + alpha * result; beta = 0 drops the base, NaN and all."""
+    """beta * base + alpha * result; beta = 0 drops the base, NaN and all. Of integers, the factors are integers, too."""
+    if base.ndim > result.ndim:
+        raise RuntimeError(
+            f"expand: the number of sizes provided ({result.ndim}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({base.ndim})"
+        )
+    beta, alpha = (factor_of(x, result.dtype) for x in (beta, alpha))
     if not (type(alpha) is int and alpha == 1):
         result = result * alpha
     if type(beta) is int and beta == 1:
@@ -126,8 +136,13 @@ def blended(base, result, beta, alpha):
     return B.where(B.eq(beta, 0), result, base * beta + result)
 
 
-@op(method=True, inplace=True, out=True)
-def addmm(input, mat1, mat2, *, beta: Number = 1, alpha: Number = 1):
+def factor_of(x, dtype):
+    """A number as a factor of numbers of the given dtype."""
+    return x if dtype.kind in "fc" or B.common_dtype(x).kind in "bui" else B.cast(x, dtypes.int64)
+
+
+@op(method=True, inplace=True, out=True, exact=True)
+def addmm(input, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """beta * input + alpha * (mat1 @ mat2)."""
     check_ndim("addmm", mat1, 2, "mat1")
     check_ndim("addmm", mat2, 2, "mat2")
@@ -136,8 +151,8 @@ def addmm(input, mat1, mat2, *, beta: Number = 1, alpha: Number = 1):
     return blended(input, B.dot(mat1, mat2), beta, alpha)
 
 
-@op(method=True, inplace=True, out=True)
-def addmv(input, mat, vec, *, beta: Number = 1, alpha: Number = 1):
+@op(method=True, inplace=True, out=True, exact=True)
+def addmv(input, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """beta * input + alpha * (mat @ vec)."""
     check_ndim("addmv", mat, 2, "mat")
     check_ndim("addmv", vec, 1, "vec")
@@ -145,8 +160,8 @@ def addmv(input, mat, vec, *, beta: Number = 1, alpha: Number = 1):
     return blended(input, B.squeeze(B.dot(mat, B.unsqueeze(vec, 1)), -1), beta, alpha)
 
 
-@op(method=True, inplace=True, out=True)
-def baddbmm(input, batch1, batch2, *, beta: Number = 1, alpha: Number = 1):
+@op(method=True, inplace=True, out=True, exact=True)
+def baddbmm(input, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """beta * input + alpha * (batch1 @ batch2), per matrix of the batches."""
     check_ndim("baddbmm", batch1, 3, "batch1")
     check_ndim("baddbmm", batch2, 3, "batch2")
@@ -154,25 +169,30 @@ def baddbmm(input, batch1, batch2, *, beta: Number = 1, alpha: Number = 1):
     return blended(input, B.dot(batch1, batch2), beta, alpha)
 
 
-@op(method=True, inplace=True, out=True)
-def addbmm(input, batch1, batch2, *, beta: Number = 1, alpha: Number = 1):
+@op(method=True, inplace=True, out=True, exact=True)
+def addbmm(input, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """beta * input + alpha * the sum of batch1 @ batch2 over the batch."""
     check_ndim("addbmm", batch1, 3, "batch1")
     check_ndim("addbmm", batch2, 3, "batch2")
     check_inner("addbmm", batch1, batch2, batch1.shape[2], batch2.shape[1])
-    return blended(input, B.sum(B.dot(batch1, batch2), 0), beta, alpha)
+    product = B.dot(batch1, batch2)
+    return blended(input, B.sum(product, 0, dtype=product.dtype), beta, alpha)
 
 
 @op(method=True, inplace=True, out=True)
-def addr(input, vec1, vec2, *, beta: Number = 1, alpha: Number = 1):
+def addr(input, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """beta * input + alpha * the outer product of two vectors."""
     check_ndim("addr", vec1, 1, "vec1")
     check_ndim("addr", vec2, 1, "vec2")
-    return blended(input, B.unsqueeze(vec1, 1) * B.unsqueeze(vec2, 0), beta, alpha)
+    check_alpha(alpha, input, vec1, vec2)
+    check_alpha(beta, input, vec1, vec2)
+    product = B.unsqueeze(vec1, 1) * B.unsqueeze(vec2, 0)
+    dtype = B.common_dtype(input, product)
+    return B.cast(blended(input, product, beta, alpha), dtype)
 
 
 @op(method=True, out=True, alias=("ger",))
-def outer(input, vec2):
+def outer(input, vec2: Tensor):
     """The outer product of two vectors."""
     check_ndim("outer", input, 1, "self")
     check_ndim("outer", vec2, 1, "vec2")
@@ -180,7 +200,7 @@ def outer(input, vec2):
 
 
 @op
-def linear(input, weight, bias=None):
+def linear(input, weight: Tensor, bias=None):
     """input @ weight.T + bias.
 
     input: (..., in_features); weight: (out_features, in_features) or (in_features,); bias: (out_features,) or none.

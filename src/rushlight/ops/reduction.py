@@ -8,7 +8,9 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import product
 from .arithmetic import maximum, minimum
+from .checks import check_kinds
 from .declare import Number, composite, op
+from .named import extremes, named
 from .writing import store
 
 
@@ -29,6 +31,21 @@ def check_not_empty(name: str, x, dims) -> None:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
 
 
+def check_any(name: str, numel) -> None:
+    """RuntimeError for an extreme of nothing."""
+    if type(numel) is int and numel == 0:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+            "argument."
+        )
+
+
+def check_extreme(name: str, x, dim, dims) -> None:
+    if dim is None or dim == ():
+        check_any(name, product(x.shape))
+    check_not_empty(name, x, dims)
+
+
 def check_floating(name: str, x, dtype=None) -> None:
     if (dtype or x.dtype).kind not in "fc":
         raise RuntimeError(
@@ -37,7 +54,7 @@ def check_floating(name: str, x, dtype=None) -> None:
         )
 
 
-@op(method=True, out=True)
+@op(method=True, out="dtype")
 def sum(input, dim: int | tuple | None = None, keepdim: bool = False, *, dtype: Dtype = None):
     """The sum over all elements or over `dim`; integers and bools sum as int64.
 
@@ -47,14 +64,15 @@ def sum(input, dim: int | tuple | None = None, keepdim: bool = False, *, dtype: 
     return B.sum(input, dim if dim != () else None, keepdim, dtype)
 
 
-@op(method=True, out=True)
+@op(method=True, out="dtype")
 def nansum(input, dim: int | tuple | None = None, keepdim: bool = False, *, dtype: Dtype = None):
     """The sum with NaN counted as zero."""
+    check_not_complex("nansum", input)
     x = B.where(B.isnan(input), 0.0, input) if input.dtype.kind in "fc" else input
     return B.sum(x, dim if dim != () else None, keepdim, dtype)
 
 
-@op(method=True, out=True)
+@op(method=True, out="dtype")
 def mean(input, dim: int | tuple | None = None, keepdim: bool = False, *, dtype: Dtype = None):
     """The mean over all elements or over `dim`, of floating point or complex tensors."""
     check_floating("mean", input, dtype)
@@ -64,16 +82,22 @@ def mean(input, dim: int | tuple | None = None, keepdim: bool = False, *, dtype:
 @op(method=True, out=True)
 def nanmean(input, dim: int | tuple | None = None, keepdim: bool = False, *, dtype: Dtype = None):
     """The mean of the elements that are not NaN."""
-    check_floating("nanmean", input, dtype)
+    check_floating("nanmean", input)
+    check_not_complex("nansum", input)
     present = B.logical_not(B.isnan(input))
     total = B.sum(B.where(present, input, 0.0), dim if dim != () else None, keepdim, dtype)
     return total / B.sum(B.cast(present, input.dtype), dim if dim != () else None, keepdim)
 
 
-@op(method=True, out=True)
+@op(method=True, out="dtype")
 def prod(input, dim: int | None = None, keepdim: bool = False, *, dtype: Dtype = None):
     """The product over all elements or over `dim`; integers and bools multiply as int64."""
     return B.prod(input, dim, keepdim, dtype)
+
+
+def check_not_complex(name: str, x) -> None:
+    if x.dtype.is_complex:
+        raise RuntimeError(f"{name} on CPU does not support complex inputs")
 
 
 # -- extremes -----------------------------------------------------------------------------------
@@ -88,8 +112,9 @@ def _evenly(x, y, g, dims, keepdim):
 
 def _extreme(name: str, function, word: str):
     def body(input, dim: int | tuple | None = (), keepdim: bool = False):
+        check_kinds(f"{name[1:]}_values_cpu", input.dtype, "buif")
         dims = reduced_dims(input, dim)
-        check_not_empty(name, input, dims)
+        check_extreme(name, input, dim, dims)
         return function(input, dims, keepdim)
 
     body.__name__ = name
@@ -106,16 +131,35 @@ def _extreme(name: str, function, word: str):
 amax, amin = _extreme("amax", B.max, "largest"), _extreme("amin", B.min, "smallest")
 
 
-@op(method=True)
-def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
-    """The smallest and the largest elements, over all or one dim."""
+@op(out=True, public=False)
+def both_extremes(input, dim: int | None = None, keepdim: bool = False):
+    """The smallest and the largest elements."""
+    check_kinds("aminmax_cpu", input.dtype, "buif")
     dims = reduced_dims(input, dim)
-    check_not_empty("aminmax", input, dims)
+    check_extreme("aminmax", input, dim, dims)
     return B.min(input, dims, keepdim), B.max(input, dims, keepdim)
+
+
+@both_extremes.vjp
+def _(cotangents, outputs, input, dim=None, keepdim=False):
+    parts = [
+        _evenly(input, y, g, reduced_dims(input, dim), keepdim) for y, g in zip(outputs, cotangents) if g is not None
+    ]
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+@composite(method=True)
+def aminmax(input, *, dim=None, axis=None, keepdim=False, out=None):
+    """(min, max): the smallest and the largest elements, over all or one dim."""
+    dim = axis if dim is None else dim
+    if out is not None:
+        both_extremes(input, dim, keepdim, out=out)
+    return named("aminmax", "min max", both_extremes(input, dim, keepdim) if out is None else out)
 
 
 def _place(name: str, function, word: str):
     def body(input, dim: int | None = None, keepdim: bool = False):
+        check_kinds(f"{name}_cpu", input.dtype, "uif")
         if dim is None and product(input.shape) == 0:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         check_not_empty(name, input, () if dim is None else reduced_dims(input, dim))
@@ -123,7 +167,7 @@ def _place(name: str, function, word: str):
 
     body.__name__ = name
     body.__doc__ = f"Where the {word} element is (the first of equal ones), in the flat tensor or along `dim`; int64."
-    return op(body, method=True, out=True)
+    return op(body, method=True, out=True, exact=True)
 
 
 argmax, argmin = _place("argmax", B.argmax, "largest"), _place("argmin", B.argmin, "smallest")
@@ -131,10 +175,11 @@ argmax, argmin = _place("argmax", B.argmax, "largest"), _place("argmin", B.argmi
 
 def _with_place(name: str, place):
     def body(input, dim: int, keepdim: bool = False):
+        check_kinds(name, input.dtype, "buif")
         check_not_empty(name, input, reduced_dims(input, dim))
         d = B.wrap_dim(dim, input.ndim)
         if input.ndim == 0:
-            return input + 0, B.full((), 0, dtypes.int64)
+            return B.cast(input, input.dtype), B.full((), 0, dtypes.int64)
         index = place(input, d, True)
         values = B.gather(input, d, index)
         return (values, index) if keepdim else (B.squeeze(values, d), B.squeeze(index, d))
@@ -146,15 +191,19 @@ def _with_place(name: str, place):
 max_along, min_along = _with_place("max", B.argmax), _with_place("min", B.argmin)
 
 
-@op(public=False)
+@op(public=False, out=True)
 def max_all(input):
     """The largest element of all."""
+    check_kinds("max_all", input.dtype, "buif")
+    check_any("max", product(input.shape))
     return B.max(input)
 
 
-@op(public=False)
+@op(public=False, out=True)
 def min_all(input):
     """The smallest element of all."""
+    check_kinds("min_all", input.dtype, "buif")
+    check_any("min", product(input.shape))
     return B.min(input)
 
 
@@ -167,16 +216,13 @@ for _made in (max_all, min_all):
 
 def _dispatching(name: str, all_op, along_op, pair_op, word: str):
     def function(input, *args, **kwargs):
-        from .named import extremes
-
         out = kwargs.pop("out", None)
-        other = args[0] if args else kwargs.get("other", kwargs.get("dim"))
+        other = args[0] if args else kwargs.get("other", kwargs.get("dim", kwargs.get("axis")))
         if other is None:
-            check_any(name, input)
             return all_op(input) if out is None else all_op(input, out=out)
         if hasattr(other, "shape"):
             return pair_op(input, other) if out is None else pair_op(input, other, out=out)
-        keepdim = args[1] if len(args) > 1 else kwargs.get("keepdim", False)
+        keepdim = args[1] if len(args) > 1 else kwargs.get("keepdim", kwargs.get("keepdims", False))
         return extremes(name, along_op(input, other, keepdim), out)
 
     function.__name__ = name
@@ -187,26 +233,18 @@ def _dispatching(name: str, all_op, along_op, pair_op, word: str):
     return composite(function, method=True)
 
 
-def check_any(name: str, input) -> None:
-    if input.numel() == 0:
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
-            "argument."
-        )
-
-
 max = _dispatching("max", max_all, max_along, maximum, "largest")
 min = _dispatching("min", min_all, min_along, minimum, "smallest")
 
 
 # -- truth --------------------------------------------------------------------------------------
-@op(method=True, out=True)
+@op(method=True, out=True, exact=True)
 def any(input, dim: int | tuple | None = None, keepdim: bool = False):
     """Whether any element is not zero."""
     return as_uint8(input, B.any(input, dim, keepdim))
 
 
-@op(method=True, out=True)
+@op(method=True, out=True, exact=True)
 def all(input, dim: int | tuple | None = None, keepdim: bool = False):
     """Whether no element is zero."""
     return as_uint8(input, B.all(input, dim, keepdim))
@@ -216,14 +254,14 @@ def as_uint8(input, result):
     return B.cast(result, dtypes.uint8) if input.dtype is dtypes.uint8 else result
 
 
-@op(method=True, out=True)
+@op(method=True)
 def count_nonzero(input, dim: int | tuple | None = None):
     """The number of elements that are not zero."""
-    return B.sum(B.ne(input, 0), dim)
+    return B.sum(B.ne(input, 0), dim if dim != () else None)
 
 
 # -- spread ---------------------------------------------------------------------------------------
-def variance(x, dims, correction, keepdim: bool):
+def variance(x, dims, correction: int | float, keepdim: bool):
     """The sum of squared distances from the mean over max(0, n - correction), in two passes over a cached row."""
     check_floating("var", x)
     centred = x - B.mean(x, dims, True)
@@ -235,41 +273,44 @@ def variance(x, dims, correction, keepdim: bool):
     return total / freedom
 
 
-def spread_arguments(args, kwargs):
+def spread_arguments(name: str, args, kwargs):
     """var(x, unbiased), var(x, dim, unbiased, keepdim) and var(x, dim, correction=, keepdim=) as (dim, correction, keepdim)."""
     names = ["dim", "unbiased", "keepdim"]
     if args and isinstance(args[0], bool):
         names = ["unbiased"]
     given = dict(zip(names, args)) | kwargs
+    unknown = given.keys() - {"dim", "axis", "unbiased", "correction", "keepdim", "keepdims"}
+    if unknown or len(args) > len(names):
+        raise TypeError(f"{name}() received an invalid combination of arguments: {', '.join(sorted(unknown))}")
     dim = given.get("dim", given.get("axis"))
     dim = tuple(dim) if isinstance(dim, list) else dim
     correction = given.get("correction")
     if correction is None:
         correction = 0 if given.get("unbiased") is False else 1
-    return dim, correction, given.get("keepdim", False)
+    return dim, correction, given.get("keepdim", given.get("keepdims", False))
 
 
 @op(public=False)
-def var_of(input, dim: int | tuple | None, correction: int, keepdim: bool):
+def var_of(input, dim: int | tuple | None, correction: int | float, keepdim: bool):
     """The variance."""
     return variance(input, reduced_dims(input, dim), correction, keepdim)
 
 
 @op(public=False)
-def std_of(input, dim: int | tuple | None, correction: int, keepdim: bool):
+def std_of(input, dim: int | tuple | None, correction: int | float, keepdim: bool):
     """The standard deviation."""
     return B.sqrt(variance(input, reduced_dims(input, dim), correction, keepdim))
 
 
 @op(public=False)
-def var_mean_of(input, dim: int | tuple | None, correction: int, keepdim: bool):
+def var_mean_of(input, dim: int | tuple | None, correction: int | float, keepdim: bool):
     """The variance and the mean."""
     dims = reduced_dims(input, dim)
     return variance(input, dims, correction, keepdim), B.mean(input, dims, keepdim)
 
 
 @op(public=False)
-def std_mean_of(input, dim: int | tuple | None, correction: int, keepdim: bool):
+def std_mean_of(input, dim: int | tuple | None, correction: int | float, keepdim: bool):
     """The standard deviation and the mean."""
     dims = reduced_dims(input, dim)
     return B.sqrt(variance(input, dims, correction, keepdim)), B.mean(input, dims, keepdim)
@@ -277,7 +318,7 @@ def std_mean_of(input, dim: int | tuple | None, correction: int, keepdim: bool):
 
 def _spread(name: str, made, word: str):
     def function(input, *args, out=None, **kwargs):
-        dim, correction, keepdim = spread_arguments(args, kwargs)
+        dim, correction, keepdim = spread_arguments(name, args, kwargs)
         return made(input, dim, correction, keepdim) if out is None else made(input, dim, correction, keepdim, out=out)
 
     function.__name__ = name
@@ -285,7 +326,7 @@ def _spread(name: str, made, word: str):
         f"The {word} over all elements or `dim`: `{name}(input, dim=None, correction=1, keepdim=False)`; `unbiased=False` is "
         "correction 0."
     )
-    return composite(function, method=True)
+    return composite(function, method=not name.endswith("mean"))
 
 
 var, std = _spread("var", var_of, "variance"), _spread("std", std_of, "standard deviation")
@@ -296,8 +337,8 @@ std_mean = _spread("std_mean", std_mean_of, "standard deviation and mean")
 
 # -- logarithms of sums, norms ----------------------------------------------------------------------
 def logsumexp_of(x, dims, keepdim: bool):
-    top = B.max(x, dims, True)
-    top = B.where(B.eq(B.abs(top), math.inf), 0.0, top)
+    top = B.max(B.real(x), dims, True)
+    top = B.cast(B.where(B.eq(B.abs(top), math.inf), 0.0, top), x.dtype)
     total = B.log(B.sum(B.exp(x - top), dims, True)) + top
     return total if keepdim else B.squeeze(total, dims) if x.ndim else total
 
@@ -316,8 +357,8 @@ def logsumexp(input, dim: int | tuple, keepdim: bool = False):
 def _(cotangents, outputs, input, dim, keepdim=False):
     dims = reduced_dims(input, dim)
     g, y = (v if keepdim else B.unreduce(v, input.shape, dims) for v in (cotangents[0], outputs[0]))
-    weights = B.exp(input - B.where(B.eq(y, -math.inf), 0.0, y))
-    return g * weights
+    weights = B.exp(input - B.where(B.eq(B.real(y), -math.inf), 0.0, y))
+    return g * B.conj(weights)
 
 
 @op(public=False)

@@ -49,7 +49,7 @@ def finish(called: Op, results, arguments: list, flat: list, tracer, out_layouts
         )
         finished.form = "none"
     elif out_layouts:
-        write_out(finished, list(map(as_value, values)), out_layouts, tracer)
+        write_out(finished, list(map(as_value, values)), out_layouts, declaration, tracer)
     else:
         for value in values:
             add_result(finished, value, flat, declaration, tracer.graph)
@@ -139,7 +139,7 @@ class DoesNotFit(Exception):
     """The results have another number, shape or dtype than the tensors that shall receive them."""
 
 
-def write_out(finished: Finished, values: list, out_layouts: tuple, tracer) -> None:
+def write_out(finished: Finished, values: list, out_layouts: tuple, declaration, tracer) -> None:
     """Results that fill given tensors."""
     geometries = [tracer.geometry(layout) for layout in out_layouts]
     if finished.visible >= 0 or len(values) != len(geometries):
@@ -147,7 +147,7 @@ def write_out(finished: Finished, values: list, out_layouts: tuple, tracer) -> N
     for value, (shape, strides), layout in zip(values, geometries, out_layouts):
         if len(value.shape) != len(shape) or any(a != b for a, b in zip(value.shape, shape)):
             raise DoesNotFit
-        if category(value.dtype) > category(layout.dtype):
+        if category(value.dtype) > category(layout.dtype) or declaration.exact:
             raise DoesNotFit
         add_new(finished, B.cast(value, layout.dtype), strides)
 
@@ -158,10 +158,19 @@ def check_fits(called: Op, value: Value, target: Value) -> None:
             f"{called.name}: output with shape {list(map(hint, target.shape))} doesn't match the broadcast shape "
             f"{list(map(hint, value.shape))}"
         )
-    if category(value.dtype) > category(target.dtype) and not called.declaration.narrows:
+    declaration = called.declaration
+    if declaration.exact and value.dtype is not target.dtype:
+        raise_inexact(called.name, target.dtype, value.dtype)
+    if category(value.dtype) > category(target.dtype) and not declaration.narrows:
         raise RuntimeError(
             f"{called.name}: result type {value.dtype.name} can't be cast to the desired output type {target.dtype.name}"
         )
+
+
+def raise_inexact(name: str, given, needed):
+    raise RuntimeError(
+        f"the base given to {name} has dtype {given.name} but the operation's result requires dtype {needed.name}"
+    )
 
 
 # -- strides ------------------------------------------------------------------------------------

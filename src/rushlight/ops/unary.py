@@ -6,6 +6,7 @@ import math
 
 from ..ir import build as B
 from ..ir import dtypes
+from .checks import check_kinds
 from .declare import FUNCTIONS, Number, composite, op
 
 _FUNCTIONS = {
@@ -55,10 +56,21 @@ _ALIASES = {
 }
 
 
+_KINDS = {
+    "floor": ("floor_vml_cpu", "uif"),
+    "ceil": ("ceil_vml_cpu", "uif"),
+    "trunc": ("trunc_vml_cpu", "uif"),
+    "abs": ("abs_cpu", "uifc"),
+    "sign": ("sign_cpu", "buif"),
+}
+
+
 def _declare(name: str, summary: str):
     function = getattr(B, name)
+    kernel, kinds = _KINDS.get(name, (name + "_cpu", "buifc"))
 
     def body(input):
+        check_kinds(kernel, input.dtype, kinds)
         return function(input)
 
     body.__name__, body.__doc__ = name, f"{summary}, element by element."
@@ -89,7 +101,9 @@ uses_output(globals()["rsqrt"], lambda g, y: -0.5 * g * B.conj(y * y * y))
 def round(input, *, decimals: int = 0):
     """The nearest integer, halves to even; with `decimals`, to that many places."""
     if decimals == 0:
+        check_kinds("round_vml_cpu", input.dtype, "uif")
         return B.round(input)
+    check_kinds("round_cpu", input.dtype, "f")
     scale = 10.0 ** abs_int(decimals)
     return B.round(input * scale) / scale if decimals > 0 else B.round(input / scale) * scale
 
@@ -101,6 +115,7 @@ def abs_int(n: int) -> int:
 @op(method=True, inplace=True, out=True)
 def frac(input):
     """The fraction of the input, with its sign."""
+    check_kinds("frac_cpu", input.dtype, "f")
     return input - B.trunc(input)
 
 
@@ -110,7 +125,7 @@ def square(input):
     return B.pow(input, 2)
 
 
-@op(method=True, out=True)
+@op(method=True)
 def positive(input):
     """The input; RuntimeError for bools."""
     if input.dtype is dtypes.bool_:
@@ -130,7 +145,7 @@ def sgn(input):
     return B.sign(input)
 
 
-@op(method=True, out=True)
+@op(method=True, out=True, exact=True)
 def signbit(input):
     """Whether the sign bit is set (-0.0 and negative numbers)."""
     if not input.dtype.is_floating_point:
@@ -138,11 +153,14 @@ def signbit(input):
     return B.lt(B.copysign(B.ones_like(input), input), 0)
 
 
-@op(method=True, inplace=True)
-def nan_to_num(input, nan: Number = 0.0, posinf: Number | None = None, neginf: Number | None = None):
+@op(method=True, inplace=True, out=True)
+def nan_to_num(input, nan: float = 0.0, posinf: float = None, neginf: float = None):
     """NaN and infinities replaced: by `nan`, and by the largest and smallest numbers unless given."""
+    if input.dtype.is_complex:
+        return B.complex(*(nan_to_num(part, nan, posinf, neginf) for part in (B.real(input), B.imag(input))))
     if input.dtype.kind != "f":
         return input
+    nan = 0.0 if nan is None else nan
     largest = LARGEST[input.dtype.name]
     high = largest if posinf is None else posinf
     low = -largest if neginf is None else neginf
@@ -161,20 +179,36 @@ LARGEST = {
 @op(method=True, inplace=True, out=True)
 def logit(input, eps: Number | None = None):
     """log(input / (1 - input)); inputs are clamped to [eps, 1 - eps] if eps is given."""
+    check_kinds("logit_cpu", input.dtype, "buif")
     x = B.cast(input, B.float_dtype(input.dtype))
     x = x if eps is None else B.clamp(x, eps, 1 - eps)
     return B.log(x / (1 - x))
 
 
+@logit.vjp
+def _(cotangents, outputs, input, eps=None):
+    """NaN outside of [0, 1]; 0 where clamped."""
+    low, outside = (0.0, math.nan) if eps is None else (eps, 0.0)
+    inside = B.logical_and(B.ge(input, low), B.le(input, 1 - low))
+    return B.where(inside, cotangents[0] / (input * (1 - input)), outside)
+
+
+def check_real(name: str, x) -> None:
+    if x.dtype.is_complex:
+        raise RuntimeError(f"{name} is not supported for complex tensors.")
+
+
 @op(method=True, inplace=True, out=True)
 def deg2rad(input):
     """Degrees as radians."""
+    check_real("deg2rad", input)
     return input * (math.pi / 180)
 
 
 @op(method=True, inplace=True, out=True)
 def rad2deg(input):
     """Radians as degrees."""
+    check_real("rad2deg", input)
     return input * (180 / math.pi)
 
 
@@ -187,7 +221,7 @@ def mvlgamma(input, p: int):
     return total
 
 
-@op(method=True, out=True)
+@op(method=True, inplace=True, out=True)
 def sinc(input):
     """sin(pi x) / (pi x), 1 at 0."""
     x = input * math.pi
@@ -202,15 +236,22 @@ for _name in ("isnan", "isfinite", "isinf"):
     globals()[_name] = op(_body, method=True)
 
 
-@op(method=True, out=True)
+def check_ordered(name: str, x) -> None:
+    if x.dtype.is_complex:
+        raise RuntimeError(f"{name} does not support complex inputs.")
+
+
+@op(method=True, out=True, exact=True)
 def isposinf(input):
     """Where +infinity."""
+    check_ordered("isposinf", input)
     return B.eq(input, math.inf)
 
 
-@op(method=True, out=True)
+@op(method=True, out=True, exact=True)
 def isneginf(input):
     """Where -infinity."""
+    check_ordered("isneginf", input)
     return B.eq(input, -math.inf)
 
 

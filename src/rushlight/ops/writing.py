@@ -12,8 +12,9 @@ from ..core import engine
 from ..core.engine import Size, Tensor, is_grad_enabled, missing
 from ..ir.dtypes import DType, category
 from .declare import DATA, LIST
-from .results import DoesNotFit
+from .results import DoesNotFit, raise_inexact
 
+MOST_PLANS = 2000  # kept per op
 _NUMBERS = {int, float, bool, complex}
 _STATIC = {int, bool, str, type(None), float, Size, DType}
 
@@ -26,7 +27,11 @@ def call_out(called, args, kwargs, out):
     for tensor in outputs:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{called.name}(): argument 'out' must be Tensor, not {type(tensor).__name__}")
+    if called.accepts_out == "dtype" and "dtype" not in kwargs:
+        kwargs = {**kwargs, "dtype": outputs[0].dtype}
     check_no_gradient(called.name, args, kwargs, outputs)
+    if called.accepts_out == "apart":
+        check_apart(called.name, outputs, [*args, *kwargs.values()])
     if write_directly(called, args, kwargs, outputs):
         return out
     with_modes = engine.set_grad_mode(False)
@@ -38,6 +43,8 @@ def call_out(called, args, kwargs, out):
     if len(results) != len(outputs):
         raise TypeError(f"{called.name}(): expected {len(results)} tensors in out, got {len(outputs)}")
     for tensor, result in zip(outputs, results):
+        if called.declaration.exact and result.dtype is not tensor.dtype:
+            raise_inexact(called.name, tensor.dtype, result.dtype)
         store(tensor, result, called.name)
     return out
 
@@ -50,6 +57,17 @@ def check_no_gradient(name: str, args, kwargs, outputs) -> None:
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
             "requires grad."
         )
+
+
+def check_apart(name: str, outputs, arguments) -> None:
+    """Outputs must not share memory with tensors that are read."""
+    for value in arguments:
+        for tensor in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(tensor, Tensor) and any(engine.is_alias(tensor, out) for out in outputs):
+                raise RuntimeError(
+                    f"{name}: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                    "single memory location. Please clone() the tensor before performing the operation."
+                )
 
 
 def any_requires_grad(values) -> bool:
@@ -70,6 +88,8 @@ def write_directly(called, args, kwargs, outputs: list) -> bool:
     plans = called.__dict__.setdefault("out_plans", {})
     plan = plans.get((key, layouts), missing)
     if plan is missing:
+        if len(plans) >= MOST_PLANS:
+            plans.clear()
         plan = plans[key, layouts] = out_plan(called, key, flat, layouts)
     if plan is None or overlapping(outputs) or must_be_separate(plan, outputs, flat):
         return False
