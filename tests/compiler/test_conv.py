@@ -150,6 +150,7 @@ BLOCKS = {
     "large kernel": {"x": (2, 3, 30, 40), "w": (17, 3, 7, 7), "stride": 2, "padding": 3},
     "kernel larger than a block": {"x": (2, 2, 40, 20), "w": (5, 2, 32, 10)},
     "tiny images": {"x": (70, 16, 4, 4), "w": (24, 16, 3, 3), "padding": 1},
+    "one input channel": {"x": (3, 1, 20, 21), "w": (37, 1, 3, 3), "padding": 1},
     "depthwise, vectors": {"x": (2, 83, 21, 30), "w": (83, 1, 3, 3), "padding": 1, "groups": 83},
     "depthwise 7 wide": {"x": (2, 40, 7, 7), "w": (40, 1, 5, 5), "padding": 2, "groups": 40},
     "depthwise stride 2": {"x": (2, 33, 30, 17), "w": (33, 1, 3, 3), "stride": 2, "padding": 1, "groups": 33},
@@ -173,7 +174,7 @@ def test_mixed_layouts(name):
     check(Case(**GEOMETRIES[name]), order=(0, 2, 3, 1))
 
 
-@pytest.mark.parametrize("name", ["channels and pixels beyond a block", "depthwise, vectors", "large kernel"])
+@pytest.mark.parametrize("name", ["channels and pixels beyond a block", "depthwise, vectors", "one input channel"])
 @pytest.mark.parametrize("layout, order", [(lambda a: a, None), (channels_last, (0, 2, 3, 1))], ids=["rows", "last"])
 def test_epilogue(name, layout, order):
     case = Case(**BLOCKS[name])

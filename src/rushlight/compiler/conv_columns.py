@@ -20,6 +20,7 @@ from .conv_lanes import Lanes, below, vector_lanes
 from .conv_lines import Lines, emit_pack_lines
 from .conv_shape import is_one, merge_plane
 from .conv_tile import emit_multiply
+from .conv_transpose import emit_transpose
 from .conv_window import AXES, ONE, WINDOW, ZERO, Window, axes, divide, dot, i64, quotient_up, runs, strides
 from .gemm_element import rectify
 from .gemm_tile import FIRST
@@ -38,15 +39,15 @@ NAMES += ["result_n", "result_c", "result_0", "result_1", "result_2", "plane0", 
 class Columns:
     """What the kernel is specialised on.
 
-    lines  how pixels are packed
-    dense  whether neighbouring pixels of the result are neighbours in memory
-    bias   whether a number per output channel is added
-    relu   whether negative results become zero
+    lines   how pixels are packed
+    result  what is contiguous in the result: "pixels", "channels" or "nothing"
+    bias    whether a number per output channel is added
+    relu    whether negative results become zero
     """
 
     dtype: DType
     lines: Lines
-    dense: bool
+    result: str = "pixels"
     bias: bool = False
     relu: bool = False
 
@@ -61,7 +62,9 @@ def launch_columns(context, window: Window, weight: Array, result: Array, groups
     values |= {"block": 1 + (DEPTH - 1) // taps, "weight_row": weight.strides[0]}
     values |= strides("result", plane) | {f"plane{axis}": plane.shape[2 + axis] for axis in AXES}
     values |= window.params()
-    key = Columns(result.dtype, Lines.of(window), is_one(plane.strides[4]), bias is not None, relu)
+    contiguous = "channels" if is_one(plane.strides[1]) else "nothing"
+    contiguous = "pixels" if is_one(plane.strides[4]) else contiguous
+    key = Columns(result.dtype, Lines.of(window), contiguous, bias is not None, relu)
     rows = features if features <= ROWS else ROWS
     scratch = (values["block"] * taps + rows) * (width + SPARE) * weight.dtype.itemsize
     units = (features + UNIT - 1) // UNIT
@@ -77,6 +80,8 @@ def columns_kernel(key: Columns) -> Kernel:
     module = Module()
     emit_multiply(module, key.dtype)
     emit_pack_lines(module, key.lines)
+    if key.result == "channels":
+        emit_transpose(module, key.dtype)
     _Writer(module.kernel("conv_columns"), key).emit()
     return Kernel("conv_columns", str(module))
 
@@ -86,7 +91,7 @@ class _Writer(BlockWriter):
         super().__init__(f, NAMES, key.dtype, 3 + key.bias)
         self.key = key
         self.image, self.weight, self.result, *self.bias = self.buffers
-        self.written = Lanes(f, key.dtype, vector_lanes(key.dtype) if key.dense else 1)
+        self.written = Lanes(f, key.dtype, 1 if key.result == "nothing" else vector_lanes(key.dtype))
         p = self.p
         self.taps = f.mul(f.mul(p["taps0"], p["taps1"]), p["taps2"])
         self.pitch = f.add(p["width"], i64(SPARE))
@@ -126,6 +131,9 @@ class _Writer(BlockWriter):
     def _finish(self) -> None:
         """Move the sums to the result."""
         f, p = self.f, self.p
+        if self.key.result == "channels":
+            self._finish_transposed()
+            return
         with f.loop(0, self.rows) as row:
             channel = f.add(self.row, row)
             start = f.mul(channel, p["result_c"])
@@ -135,6 +143,19 @@ class _Writer(BlockWriter):
                 target = f.add(start, dot(f, p, "result", image, place))
                 source = f.add(line, f.sub(pixel, self.first))
                 self._move(source, target, length, bias)
+
+    def _finish_transposed(self) -> None:
+        f, p, lanes = self.f, self.p, self.written
+        if self.bias or self.key.relu:
+            with f.loop(0, self.rows) as row:
+                bias, line = self._bias(f.add(self.row, row)), f.mul(row, self.pitch)
+                with f.loop(0, f.sub(self.last, self.first), lanes.count) as j:
+                    place = f.add(line, j)
+                    lanes.store(self._finished(lanes.load(self.sums, place), bias), self.sums, place)
+        with runs(f, axes(p, "plane"), self.first, self.last) as (pixel, image, place, length):
+            source = self.element(self.sums, f.sub(pixel, self.first)), self.pitch
+            target = self.element(self.result, f.add(self.row, dot(f, p, "result", image, place)))
+            self.transpose(source, self.rows, length, (target, p["result_2"]))
 
     def _bias(self, channel: V) -> V | None:
         if not self.bias:
