@@ -16,6 +16,7 @@ from .order import ordered, overwrite_inputs
 from .partial import split_reductions
 from .simplify import is_none, simplify
 from .templates import Array, Context, template_for
+from .uniform import share_constants
 
 
 def lower(graph: Graph) -> Lowered:
@@ -26,7 +27,7 @@ def lower(graph: Graph) -> Lowered:
     """
     lowered = Lowered([])
     context = Context(lowered)
-    graph = fuse_biases(split_reductions(simplify(graph)))
+    graph = share_constants(fuse_biases(split_reductions(simplify(graph))))
     if debug.wants("graph"):
         debug.show("graph", str(graph))
     memory = Memory(graph, context)

@@ -11,6 +11,7 @@ from ..ir.sizes import product
 from .creation import zeros
 from .declare import Number, composite, op
 from .named import named
+from .reduction import aminmax
 
 
 # -- search -------------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
 def tallied(places, weights, bins: int):
     """The number, or the sum of the weights, of each place."""
     dtype = dtypes.int64 if weights is None else weights.dtype if weights.dtype.kind == "f" else dtypes.float64
-    amounts = B.full(places.shape, 1, dtype) if weights is None else B.cast(weights, dtype)
+    amounts = B.full((), 1, dtype) if weights is None else B.cast(weights, dtype)
     return B.put(B.zeros((bins,), dtype), amounts, places, dim=0, mode="add")
 
 
@@ -135,11 +136,12 @@ def bincount(input, weights=None, minlength=0):
         raise NotImplementedError(f'"bincount_cpu" not implemented for {input.dtype.name}')
     if input.ndim == 1 and input.numel() == 0:
         return zeros((minlength,), dtype=dtypes.int64)
-    if input.ndim != 1 or input.min().item() < 0:
+    low, high = (x.item() for x in aminmax(input))
+    if input.ndim != 1 or low < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and (weights.ndim != 1 or weights.shape[0] != input.shape[0]):
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    return tallied(input, weights, max(minlength, input.max().item() + 1))
+    return tallied(input, weights, max(minlength, high + 1))
 
 
 @op(public=False)
@@ -159,7 +161,7 @@ def binned(input, low: float, high: float, bins: int, weight=None):
 def limits(name: str, input, low, high, margin: float) -> tuple:
     """The range of a histogram: as given, or that of the data; widened if it is a point."""
     if low == high and input.numel():
-        low, high = input.min().item(), input.max().item()
+        low, high = (x.item() for x in aminmax(input))
     if not (abs(low) < float("inf") and abs(high) < float("inf")):
         raise RuntimeError(f"{name}: range of [{low}, {high}] is not finite")
     if low > high:

@@ -11,6 +11,7 @@ from ..ir.primitive import PRIMITIVES
 from .activation import FUNCTIONAL
 from .declare import composite, op
 from .indexing import is_zero, put_at
+from .reduction import aminmax
 
 
 def check_table(name: str, weight, indices) -> None:
@@ -240,9 +241,9 @@ def one_hot(tensor, num_classes=-1):
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return hot(tensor, num_classes)
-    if tensor.min().item() < 0:
+    lowest, highest = (x.item() for x in aminmax(tensor))
+    if lowest < 0:
         raise RuntimeError("Class values must be non-negative.")
-    highest = tensor.max().item()
     if num_classes == -1:
         num_classes = highest + 1
     elif num_classes < 1:
