@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.dtypes import DType
 from .conv_window import i64
-from .gemm_element import load_lanes, memory_type, store_lanes
+from .gemm_element import first_lanes, load_lanes, memory_type, store_lanes
 from .gemm_transpose import transpose
 from .target import host
 from .text import Function, Module, V, vector
@@ -24,34 +24,40 @@ def emit_transpose(module: Module, dtype: DType) -> Function:
     f = module.function("transpose", list(ARGUMENTS), linkage="internal")
     source, source_row, rows, columns, target, target_row = f.args
     count, type = host().lanes(dtype.itemsize), memory_type(dtype)
-    block = f.variable(f"[{count * count} x {type}]")
+    values = [f.variable(vector(type, count)) for _ in range(count)]
     with f.loop(0, rows, count) as row, f.loop(0, columns, count) as column:
-        height, width = f.sub(rows, row), f.sub(columns, column)
-        last = f.sub(rows, i64(1))
-        lines = [f.minimum(f.add(row, i64(r)), last) for r in range(count)]
-        pointers = [f.at(f.offset(source, f.mul(line, source_row)), type, column) for line in lines]
+        height, width = (f.minimum(f.sub(*sizes), i64(count)) for sizes in ((rows, row), (columns, column)))
+        lines = [f.add(row, f.minimum(i64(r), f.sub(height, i64(1)))) for r in range(count)]
+        block = [f.at(f.offset(source, f.mul(line, source_row)), type, column) for line in lines]
+        whole = f.compare("eq", f.add(height, width), i64(2 * count))
+        _load(f, dtype, block, width, whole, values)
+        turned = transpose(f, [f.load(value, vector(type, count)) for value in values])
         out = f.at(f.offset(target, f.mul(column, target_row)), type, row)
-        whole = f.binary("and", *(f.compare("sge", size, i64(count)) for size in (height, width)))
-        with f.branch(whole) as otherwise:
-            values = transpose(f, [load_lanes(f, pointer, dtype, count) for pointer in pointers])
-            for c, value in enumerate(values):
-                f.store(value, f.offset(out, f.mul(i64(c), target_row)))
-            otherwise()
-            _edge(f, dtype, pointers, height, width, block, out)
+        _store(f, dtype, turned, out, height, width, whole)
     return f
 
 
-def _edge(f: Function, dtype: DType, pointers: list[V], height: V, width: V, block: V, out: V) -> None:
-    """A block that reaches over the edge goes through memory, which cuts it to size."""
-    count, type = len(pointers), memory_type(dtype)
-    width = f.minimum(width, i64(count))
-    values = transpose(f, [load_lanes(f, pointer, dtype, count, width) for pointer in pointers])
-    for c, value in enumerate(values):
-        f.store(value, f.at(block, type, c * count))
-    with f.loop(0, width) as c:
-        value = f.load(f.at(block, type, f.mul(c, i64(count))), vector(type, count))
-        pointer = f.offset(out, f.mul(c, f.args[5]))
-        with f.branch(f.compare("sge", height, i64(count))) as otherwise:
-            f.store(value, pointer)
-            otherwise()
-            store_lanes(f, value, pointer, dtype, count, height)
+def _load(f: Function, dtype: DType, block: list[V], width: V, whole: V, values: list[V]) -> None:
+    count = len(block)
+    with f.branch(whole) as otherwise:
+        for pointer, value in zip(block, values):
+            f.store(load_lanes(f, pointer, dtype, count), value)
+        otherwise()
+        mask = first_lanes(f, width, vector(memory_type(dtype), count))
+        for pointer, value in zip(block, values):
+            f.store(load_lanes(f, pointer, dtype, count, mask), value)
+
+
+def _store(f: Function, dtype: DType, turned: list[V], out: V, height: V, width: V, whole: V) -> None:
+    count, type, row = len(turned), memory_type(dtype), f.args[5]
+    with f.branch(whole) as otherwise:
+        for c, value in enumerate(turned):
+            f.store(value, f.offset(out, f.mul(i64(c), row)))
+        otherwise()
+        # a block that reaches over the edge goes through memory, which cuts it to size
+        edge = f.variable(f"[{count * count} x {type}]")
+        for c, value in enumerate(turned):
+            f.store(value, f.at(edge, type, c * count))
+        with f.loop(0, width) as c:
+            value = f.load(f.at(edge, type, f.mul(c, i64(count))), vector(type, count))
+            store_lanes(f, value, f.offset(out, f.mul(c, row)), dtype, count, height)
