@@ -102,7 +102,9 @@ def test_derivatives(sample):
 
 
 def test_every_primitive_has_a_sample():
-    assert {s.primitive.name for s in SAMPLES} == PRIMITIVES.keys() - {"call"}
+    # the compiler adds primitives of its own, which no op records
+    language = {name for name, p in PRIMITIVES.items() if p.shape_rule.__module__.startswith("rushlight.ir")}
+    assert {s.primitive.name for s in SAMPLES} == language - {"call"}
 
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if s.arrays], ids=str)
