@@ -83,6 +83,7 @@ def maps():
     for name in ("floor_divide", "trunc_divide"):
         yield Sample(getattr(E_, name), real(4) * 4 + 0.05, real(4, low=1.1, high=2))
         yield Sample(getattr(E_, name), integers(4), integers(4, low=1), label="int")
+    yield Sample(E_.gcd, integers(6) * 6, integers(6) * 4)
     yield Sample(E_.nextafter, real(3), real(3))
     for name in COMPARISONS:
         yield Sample(getattr(E_, name), integers(3, 4, high=-2), integers(3, 4, high=-2))
