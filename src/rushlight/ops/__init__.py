@@ -3,8 +3,8 @@
 # isort: skip_file - later families use earlier ones
 # fmt: off
 from . import dtypes, arithmetic, comparison, unary, copying, creation, shape, matmul, reduction
-from . import softmax_family, activation, normalization, loss, convolution, pooling, spatial
-from . import compaction, indexing, masking, scattering, embeddings, joining, arranging, diagonals
+from . import activation, softmax_family, normalization, loss, convolution, pooling, spatial
+from . import compaction, indexing, masking, scattering, replacing, embeddings, joining, arranging, diagonals
 from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, filling, random, noise, complex
 from . import einsum, linear_forms, distances, facts
