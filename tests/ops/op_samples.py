@@ -80,12 +80,13 @@ class Row:
     dtypes    what it takes: letters f (float32, float64), h (bfloat16), c (complex), i (int64), b (bool)
     others    whether dtypes beyond those make sense at all
     grad      "" where finite differences don't apply, "1" for first order only
+    layouts   whether it takes other layouts than contiguous ones
     rtol      relative tolerance of float32 results
     """
 
-    def __init__(self, name, samples, dtypes="fh", *, grad="2", rtol=1e-5, others=True):
+    def __init__(self, name, samples, dtypes="fh", *, grad="2", rtol=1e-5, others=True, layouts=True):
         self.name, self.samples, self.dtypes = name, samples, dtypes
-        self.grad, self.rtol, self.others = grad, rtol, others
+        self.grad, self.rtol, self.others, self.layouts = grad, rtol, others, layouts
 
     def calls(self, letter: str) -> list:
         maker = Maker(self.name, letter)
@@ -121,8 +122,14 @@ def binary(low=-2.0, high=2.0, number=1.5):
     return samples
 
 
-def arithmetic(low=-2.0, high=2.0):
-    return binary(low, high)
+def tensors(low=-2.0, high=2.0):
+    """An op of two tensors that broadcast."""
+    return lambda x: [call for call in binary(low, high)(x) if isinstance(call[1], np.ndarray)]
+
+
+def along_dim():
+    """An op that runs along a dim."""
+    return lambda x: [(x(3, 4), 1), (x(2, 3, 4), -2), (x(), 0), (x(0, 3), 0)]
 
 
 def reduction(low=-2.0, high=2.0, several=True, empty=True):
