@@ -66,7 +66,8 @@ def reduction(shape: PoolShape, kind: str, along_rows: str, **options):
     if shape.rows_contiguous() and not (kind == "max" and shape.window is None):
         step = shape.window[1][2] if shape.window else 1
         lanes = row_lanes(lanes, shape)
-        return Reduction(**common, axis=along_rows, lanes=lanes, step=step if step in (1, 2) else 0), 1
+        block = 16 if along_rows == "window" else 1
+        return Reduction(**common, axis=along_rows, lanes=lanes, step=step if step in (1, 2) else 0), block
     return Reduction(**common, axis="channel", lanes=1), 1
 
 

@@ -21,7 +21,8 @@ def launch_grad(context, key: Reduction, shape: PoolShape, block, divisor=0) -> 
     plane = merge_plane(shape.arrays[-1])
     kernel = gradient_kernel(key, plane is not None, plane is not None and is_one(plane.strides[-1]))
     scratch = shape.large[2] * max(key.dtype.itemsize, 4) if key.axis == "row" else 0
-    context.launch(kernel, shape.arrays, [*shape.params(block), divisor], shape.items(block), scratch=scratch)
+    params = [*shape.params(block), divisor]
+    context.launch(kernel, shape.arrays, params, shape.items(block), shape.grain(block), scratch)
 
 
 @functools.cache
@@ -145,13 +146,13 @@ def spread_windows(planes: Planes, key: Reduction, first: V, last: V, images) ->
     """Lanes along the rows of each (large, adaptive) window."""
     f, lanes = planes.f, Lanes(planes.f, key.dtype, key.lanes)
     with ExitStack() as stack:
-        channel = stack.enter_context(f.loop(first, last))
         outputs = [stack.enter_context(f.loop(0, size)) for size in planes.small]
         spans = spans_of(planes, key, range(SPATIAL), outputs)
+        end = f.add(spans[2].start, spans[2].high)
+        channel = stack.enter_context(f.loop(first, last))
         share = f.splat(share_of(planes, key, spans, images, [channel, *outputs]), key.lanes)
         at = [walk(planes, stack, span) for span in spans[:2]]
         line = f.add(images[1], planes.dot([channel, *at], planes.strides[1][-4:-1]))
-        end = f.add(spans[2].start, spans[2].high)
 
         def part(position: V, mask: V | None) -> None:
             accumulate(lanes, share, planes.pointers[1], f.add(line, position), mask)

@@ -298,29 +298,42 @@ def as_places(f: Function, key: Reduction, positions: V) -> V:
 # -- lanes along the rows of one window ------------------------------------------------------------------
 def window_body(f: Function, key: Reduction) -> None:
     """The mean of adaptive windows; rows of the input are contiguous."""
-    planes, lanes = begin(f, key), Lanes(f, key.dtype, key.lanes)
-    one = Lanes(f, key.dtype, 1)
+    planes, one = begin(f, key), Lanes(f, key.dtype, 1)
     with planes.items() as (first, last, images), ExitStack() as stack:
-        channel = stack.enter_context(f.loop(first, last))
+        # finding a window costs several divisions: channels share it
         outputs = [stack.enter_context(f.loop(0, size)) for size in planes.small]
         spans = spans_of(planes, key, range(3), outputs)
-        running = Mean(f, lanes, key, one.from_integer(divisor_of(planes, key, spans)))
+        divisor = one.from_integer(divisor_of(planes, key, spans))
+        channel = stack.enter_context(f.loop(first, last))
         base = f.add(images[0], f.mul(channel, planes.strides[0][-4]))
-        with ExitStack() as inner:
-            at = [walk(planes, inner, span) for span in spans[:2]]
-            line = f.add(base, planes.dot(at, planes.strides[0][-3:-1]))
-            end = f.add(spans[2].start, spans[2].high)
-            whole = f.sub(end, f.binary("srem", spans[2].high, V(str(key.lanes), "i64")))
-            with f.loop(spans[2].start, whole, key.lanes) as position:
-                running.add(lanes.load(planes.pointers[0], f.add(line, position)), ZERO)
-            with f.when(f.compare("slt", whole, end)):
-                mask = below(f, f.sub(end, whole), key.lanes)
-                running.add(lanes.load(planes.pointers[0], f.add(line, whole), mask), ZERO)
-        mean = f.binary("fdiv", lanes.total(f.load(running.sum, lanes.type)), running.divisor)
+        mean = f.binary("fdiv", window_sum(planes, key, spans, base), divisor)
         index = f.add(images[1], planes.dot([channel, *outputs], planes.strides[1][-4:]))
         one.store(mean, planes.pointers[1], index)
 
 
+def window_sum(planes: Planes, key: Reduction, spans, base: V) -> V:
+    """The sum of a window of the plane at `base`, in vectors along its rows."""
+    f, lanes = planes.f, Lanes(planes.f, key.dtype, key.lanes)
+    total = f.variable(lanes.type, lanes.constant(0))
+    end = f.add(spans[2].start, spans[2].high)
+    whole = f.sub(end, f.binary("urem", spans[2].high, V(str(key.lanes), "i64")))
+    mask = below(f, f.sub(end, whole), key.lanes)
+    with ExitStack() as stack:
+        at = [walk(planes, stack, span) for span in spans[:2]]
+        line = f.add(base, planes.dot(at, planes.strides[0][-3:-1]))
+
+        def add(position: V, mask: V | None) -> None:
+            value = lanes.load(planes.pointers[0], f.add(line, position), mask)
+            f.store(f.add(f.load(total, lanes.type), value), total)
+
+        with f.loop(spans[2].start, whole, key.lanes) as position:
+            add(position, None)
+        with f.when(f.compare("slt", whole, end)):
+            add(whole, mask)
+    return lanes.total(f.load(total, lanes.type))
+
+
 def reduce_windows(context, key: Reduction, shape: PoolShape, block, divisor=0) -> None:
     """Launch the kernel of `key`."""
-    context.launch(reduction_kernel(key), shape.arrays, [*shape.params(block), divisor], shape.items(block))
+    params = [*shape.params(block), divisor]
+    context.launch(reduction_kernel(key), shape.arrays, params, shape.items(block), shape.grain(block))

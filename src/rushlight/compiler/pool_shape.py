@@ -68,6 +68,10 @@ class PoolShape:
         """The range of a kernel: blocks of channels of all images."""
         return product(self.batch) * ((self.channels + block - 1) // block)
 
+    def grain(self, block):
+        """Items that are worth a thread's start."""
+        return 1 + 2**14 // (block * product(self.large) + 1)
+
 
 def widen(array: Array, spatial: int) -> Array:
     """The same memory as [*batch, C, D, H, W]: missing dimensions have size 1."""
