@@ -120,7 +120,10 @@ def test_nan_is_found_where_it_came_from():
     x = leaf(0.0)
     with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"), rl.autograd.detect_anomaly():
         y = culprit(x) * 0
-        with pytest.warns(UserWarning, match="in culprit"), pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan"):
+        with (
+            pytest.warns(UserWarning, match="in culprit"),
+            pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan"),
+        ):
             y.backward()
     assert not anomaly.is_anomaly_enabled()
     (culprit(x) * 0).backward()
@@ -141,7 +144,10 @@ def test_errors_show_where_their_node_was_recorded():
     with anomaly.set_detect_anomaly(True, check_nan=False):
         assert anomaly.is_anomaly_enabled() and not anomaly.is_anomaly_check_nan_enabled()
         y = Broken.apply(x)
-        with pytest.warns(UserWarning, match="Error detected in BrokenBackward"), pytest.raises(ValueError, match="broken"):
+        with (
+            pytest.warns(UserWarning, match="Error detected in BrokenBackward"),
+            pytest.raises(ValueError, match="broken"),
+        ):
             y.backward()
     y = Broken.apply(x)
     with pytest.raises(ValueError, match="broken"):

@@ -3,9 +3,9 @@
 import pickle
 
 import pytest
+from rushlight.core.engine import dense_order, layout_of
 
 import rushlight as rl
-from rushlight.core.engine import dense_order, layout_of
 
 
 def test_equal_layouts_are_one_object():

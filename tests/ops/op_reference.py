@@ -5,9 +5,9 @@ what PyTorch says: that is for the parity suite.
 """
 
 import numpy as np
+from rushlight.core.engine import Tensor, missing
 
 import rushlight as rl
-from rushlight.core.engine import Tensor, missing
 from rushlight.ir.interpret import interpret
 from rushlight.ops.declare import LIST, STATIC
 from rushlight.ops.planning import Template, Tracer

@@ -93,6 +93,13 @@ class Row:
         return [call if isinstance(call[-1], dict) else (*call, {}) for call in self.samples(maker)]
 
 
+ALL, NUMBERS, REAL, FLOATS = "fhcib", "fhci", "fhi", "fh"
+
+
+def rows(names, samples, dtypes=FLOATS, **promises):
+    return [Row(name, samples, dtypes, **promises) for name in names.split()]
+
+
 def unary(low=-2.0, high=2.0):
     """An op of one tensor, on numbers between bounds."""
     return lambda x: [

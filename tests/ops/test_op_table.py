@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from rushlight.core.engine import Op, Tensor
 
 import rushlight as rl
-from rushlight.autograd.gradcheck import gradcheck, gradgradcheck
 from rushlight.autograd.forward_mode import directional
-from rushlight.core.engine import Op, Tensor
+from rushlight.autograd.gradcheck import gradcheck, gradgradcheck
 from rushlight.ops import FUNCTIONS, METHODS, OPS
 
 from .op_reference import in_numpy, reference
@@ -230,7 +230,7 @@ def test_forward_mode(row):
         if outputs:
             pulled = rl.autograd.grad(outputs, [tensors[i] for i in moving], cotangents, materialize_grads=True)
             pushed = [t for y, t in directional(function, tuple(tensors), moving) if y.requires_grad]
-            forward = sum((v * t.detach()).real.sum().item() for v, t in zip(cotangents, pushed, strict=True))
+            forward = sum((v.conj() * t.detach()).real.sum().item() for v, t in zip(cotangents, pushed, strict=True))
             reverse = sum((g * u).sum().item() for g, u in zip(pulled, moving.values(), strict=True))
             assert forward == pytest.approx(reverse, rel=1e-6, abs=1e-9)
 
