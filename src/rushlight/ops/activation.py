@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from ..ir import build as B
+from ..ir.sizes import hint
+from .checks import check_kinds
 from .declare import FUNCTIONS, op
 
 SQRT_HALF = math.sqrt(0.5)
@@ -14,7 +16,10 @@ SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
 @op(method=True, inplace=True)
 def relu(input):
     """max(input, 0); NaN stays."""
-    return B.where(B.lt(input, 0), 0, input) if not input.dtype.is_complex else B.maximum(input, 0)
+    if input.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    check_kinds("clamp_min_scalar_cpu", input.dtype, "uif")
+    return B.where(B.lt(input, 0), 0, input)
 
 
 @relu.vjp
@@ -25,37 +30,48 @@ def _(cotangents, outputs, input):
 @op(inplace=True)
 def relu6(input):
     """The input limited to [0, 6]."""
+    check_limits("relu6", input)
     return B.where(B.lt(input, 0), 0, B.where(B.gt(input, 6), 6, input))
 
 
 @op(inplace=True)
 def leaky_relu(input, negative_slope: float = 0.01):
     """The input, scaled by `negative_slope` below 0."""
+    check_kinds("leaky_relu_cpu", input.dtype, "f")
     return B.where(B.gt(input, 0), input, input * negative_slope)
 
 
 @op(inplace=True)
 def elu(input, alpha: float = 1.0):
     """The input above 0, alpha * (exp(input) - 1) below."""
-    return B.where(B.gt(input, 0), input, alpha * B.expm1(B.where(B.gt(input, 0), 0, input)))
+    return exponential(input, alpha)
+
+
+def exponential(x, alpha, rate=None):
+    """x above 0, alpha * (exp(x * rate) - 1) below."""
+    check_kinds("elu_cpu", x.dtype, "f")
+    above = B.gt(x, 0)
+    below = B.where(above, 0, x)
+    return B.where(above, x, alpha * B.expm1(below if rate is None else below * rate))
 
 
 @op(method=True, inplace=True)
 def selu(input):
     """The self-normalising exponential linear unit (Klambauer et al. 2017)."""
     alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
-    return scale * B.where(B.gt(input, 0), input, alpha * B.expm1(B.where(B.gt(input, 0), 0, input)))
+    return scale * exponential(input, alpha)
 
 
 @op(method=True, inplace=True)
 def celu(input, alpha: float = 1.0):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) (Barron 2017)."""
-    return B.where(B.gt(input, 0), input, alpha * B.expm1(B.where(B.gt(input, 0), 0, input) / alpha))
+    return exponential(input, alpha, 1 / alpha)
 
 
-@op
+@op(out=True)
 def gelu(input, *, approximate: str = "none"):
     """Gaussian error linear unit, x * Phi(x) (Hendrycks & Gimpel 2016); `approximate` is "none" or "tanh"."""
+    check_kinds("GeluKernelImpl", input.dtype, "f")
     if approximate == "tanh":
         return 0.5 * input * (1 + B.tanh(SQRT_2_OVER_PI * (input + 0.044715 * (input * input * input))))
     if approximate != "none":
@@ -66,12 +82,14 @@ def gelu(input, *, approximate: str = "none"):
 @op(inplace=True)
 def silu(input):
     """x * sigmoid(x) (Elfwing et al. 2017)."""
+    check_kinds("silu_cpu", input.dtype, "fc")
     return input * B.sigmoid(input)
 
 
 @op(inplace=True)
 def mish(input):
     """x * tanh(softplus(x)) (Misra 2019)."""
+    check_kinds("mish_cpu", input.dtype, "f")
     return input * B.tanh(softplus_of(input))
 
 
@@ -80,17 +98,19 @@ def softplus_of(x):
     return B.maximum(x, 0) + B.log1p(B.exp(-B.abs(x)))
 
 
-@op
+@op(out=True)
 def softplus(input, beta: float = 1, threshold: float = 20):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x exceeds `threshold`."""
+    check_kinds("softplus_cpu", input.dtype, "f")
     scaled = input * beta
     above = B.gt(scaled, threshold)
     return B.where(above, input, B.log1p(B.exp(B.where(above, 0, scaled))) / beta)
 
 
-@op
+@op(out=True)
 def logsigmoid(input):
     """log(sigmoid(x)) without overflow."""
+    check_kinds("log_sigmoid_cpu", input.dtype, "f")
     return B.minimum(input, 0) - B.log1p(B.exp(-B.abs(input)))
 
 
@@ -106,53 +126,88 @@ def tanhshrink(input):
     return input - B.tanh(input)
 
 
-@op
+@op(out=True)
 def softshrink(input, lambd: float = 0.5):
     """x moved towards 0 by `lambd`, 0 in between."""
+    check_kinds("softshrink_cpu", input.dtype, "f")
     return B.where(B.gt(input, lambd), input - lambd, B.where(B.lt(input, -lambd), input + lambd, input * 0))
 
 
-@op
+@op(method=True, out=True)
 def hardshrink(input, lambd: float = 0.5):
     """x outside of [-lambd, lambd], 0 inside."""
+    check_kinds("hardshrink_cpu", input.dtype, "f")
     return B.where(B.logical_and(B.ge(input, -lambd), B.le(input, lambd)), 0, input)
 
 
 @op(inplace=True)
 def hardtanh(input, min_val: float = -1.0, max_val: float = 1.0):
     """The input limited to [min_val, max_val]."""
-    return B.where(B.lt(input, min_val), min_val, B.where(B.gt(input, max_val), max_val, input))
+    check_limits("hardtanh", input)
+    low, high = (B.cast(limit, input.dtype) for limit in (min_val, max_val))
+    return B.where(B.lt(input, low), low, B.where(B.gt(input, high), high, input))
+
+
+def check_limits(name: str, x) -> None:
+    if x.dtype.kind == "b":
+        raise RuntimeError(f"Bool inputs not supported for {name}")
+    check_kinds(f"{name}_cpu", x.dtype, "uif")
 
 
 @op(inplace=True)
 def hardsigmoid(input):
     """x / 6 + 1/2 limited to [0, 1]."""
+    check_kinds("hardsigmoid_cpu", input.dtype, "f")
     return B.where(B.le(input, -3), 0, B.where(B.ge(input, 3), 1, (input + 3) / 6))
 
 
 @op(inplace=True)
 def hardswish(input):
     """x * hardsigmoid(x) (Howard et al. 2019)."""
+    check_kinds("hardswish_cpu", input.dtype, "f")
     return B.where(B.le(input, -3), 0, B.where(B.ge(input, 3), input, input * (input + 3) / 6))
 
 
 @op(inplace=True)
 def threshold(input, threshold: float, value: float):
     """x above `threshold`, `value` elsewhere."""
+    check_kinds("threshold_cpu", input.dtype, "uif")
+    threshold, value = (B.cast(number, input.dtype) for number in (threshold, value))
     return B.where(B.le(input, threshold), value, input)
 
 
 @op(method=True)
-def prelu(input, weight):
+def prelu(input, weight: Tensor):
     """x above 0, weight * x below, with one weight or one per channel (dim 1)."""
-    if weight.ndim == 1 and input.ndim > 1 and weight.shape[0] != 1:
+    check_kinds("prelu_cpu", input.dtype, "f")
+    check_slopes(input, weight)
+    if weight.ndim == 1 and input.ndim > 1:
         weight = B.reshape(weight, (1, weight.shape[0], *(1,) * (input.ndim - 2)))
     return B.where(B.gt(input, 0), input, weight * input)
 
 
-@op
+def check_slopes(x, weight) -> None:
+    if weight.dtype is not x.dtype:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {x.dtype.name} and {weight.dtype.name}")
+    if weight.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
+    if weight.ndim == 1 and weight.shape[0] != 1:
+        if x.ndim == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = x.shape[1] if x.ndim > 1 else 1
+        if weight.shape[0] != channels:
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {hint(weight.shape[0])} and "
+                f"channel size = {hint(channels)}."
+            )
+
+
+@op(out=True)
 def glu(input, dim: int = -1):
     """a * sigmoid(b), where a and b are the halves along `dim`."""
+    check_kinds("glu_cpu", input.dtype, "f")
+    if input.ndim == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
     d = B.wrap_dim(dim, input.ndim)
     if input.shape[d] % 2 != 0:
         raise RuntimeError(f"Halving dimension must be even, but dimension {d} is size {int(input.shape[d])}")
@@ -160,19 +215,37 @@ def glu(input, dim: int = -1):
     return B.narrow(input, d, 0, half) * B.sigmoid(B.narrow(input, d, half, half))
 
 
-def _with_inplace(name: str) -> None:
+def _with_inplace(name: str, check=None) -> None:
     """F.relu(x, inplace=True) and the like: `inplace` chooses the form that overwrites."""
     declared = FUNCTIONS[name]
 
     def function(input, *args, inplace=False, **kwargs):
         if args and len(args) == len(declared.names) and isinstance(args[-1], bool):
             *args, inplace = args
+        if check is not None:
+            check(*args, **kwargs)
         return (declared.in_place if inplace else declared)(input, *args, **kwargs)
 
     function.__name__, function.__doc__ = name, declared.__doc__
     FUNCTIONAL[name] = function
 
 
+def check_order(min_val=-1.0, max_val=1.0) -> None:
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+
+
 FUNCTIONAL: dict = {}  # what nn.functional has under the op's name
-for _name in ("relu relu6 leaky_relu elu selu celu silu mish hardtanh hardsigmoid hardswish threshold").split():
+for _name in ("relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardsigmoid", "hardswish", "threshold"):
     _with_inplace(_name)
+_with_inplace("hardtanh", check_order)
+
+
+def functional_softshrink(input, lambd=0.5, *, out=None):
+    """x moved towards 0 by `lambd`, 0 in between."""
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return softshrink(input, lambd) if out is None else softshrink(input, lambd, out=out)
+
+
+FUNCTIONAL["softshrink"] = functional_softshrink

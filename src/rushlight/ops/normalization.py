@@ -59,18 +59,39 @@ def batch_norm_train(input, weight=None, bias=None, eps: float = 1e-5):
 @batch_norm_train.vjp
 def _(cotangents, outputs, input, weight=None, bias=None, eps=1e-5):
     _, mean, _, inverse = outputs
-    g = B.cast(cotangents[0], wide_type(input.dtype))
-    dims, ndim = batch_dims(input), input.ndim
-    centred = B.cast(input, g.dtype) - per_channel(mean, ndim)
+    dims, ndim, wide = batch_dims(input), input.ndim, wide_type(input.dtype)
+    n = product(input.shape[d] for d in dims)
+    if type(n) is int and n == 0:
+        return B.zeros_like(input), B.zeros_like(mean), B.zeros_like(mean)
+    centred = B.cast(input, wide) - per_channel(mean, ndim)
+    through_statistics = statistics_cotangent(cotangents, centred, inverse, n)
+    if cotangents[0] is None:
+        return through_statistics, None, None
+    g = B.cast(cotangents[0], wide)
     bias_cotangent = B.sum(g, dims)
     weight_cotangent = B.sum(g * centred, dims) * inverse
-    n = product(input.shape[d] for d in dims)
     scale = inverse if weight is None else inverse * weight
     along = weight_cotangent * inverse / n
     input_cotangent = per_channel(scale, ndim) * (
         g - per_channel(bias_cotangent / n, ndim) - centred * per_channel(along, ndim)
     )
+    if through_statistics is not None:
+        input_cotangent = input_cotangent + through_statistics
     return input_cotangent, weight_cotangent, bias_cotangent
+
+
+def statistics_cotangent(cotangents, centred, inverse, n):
+    """What reaches the input through the statistics, which a second derivative reads."""
+    _, of_mean, of_var, of_inverse = cotangents
+    if of_inverse is not None:
+        through_inverse = -0.5 * of_inverse * (inverse * inverse * inverse)
+        of_var = through_inverse if of_var is None else of_var + through_inverse
+    parts = []
+    if of_mean is not None:
+        parts.append(B.expand(per_channel(of_mean / n, centred.ndim), centred.shape))
+    if of_var is not None:
+        parts.append(centred * per_channel(of_var * (2 / n), centred.ndim))
+    return None if not parts else parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
 @op(public=False, mutates=("running_mean", "running_var"))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+
 from ..ir import build as B
+from ..ir.sizes import product
+from .activation import FUNCTIONAL
+from .checks import check_kinds
 from .declare import op
-from .reduction import check_floating
 
 
-def prepared(x, dtype, name: str):
+def prepared(x, dim: int, dtype, name: str):
+    """The input in the type to compute with, and the dim as a non-negative number."""
     x = x if dtype is None else B.cast(x, dtype)
-    check_floating(name, x)
-    return x
+    d = B.wrap_dim(dim, x.ndim)
+    if product(x.shape) != 0:
+        check_kinds(f"{name}_kernel_impl", x.dtype, "f")
+    return x, d
 
 
 def shifted(x, dim):
@@ -27,10 +34,9 @@ def softmax(input, dim: int, dtype: Dtype = None):
     >>> rushlight.softmax(rushlight.tensor([0.0, 0.0]), 0)
     tensor([0.5000, 0.5000])
     """
-    x = prepared(input, dtype, "softmax")
+    x, d = prepared(input, dim, dtype, "softmax")
     if x.ndim == 0:
         return B.ones_like(x)
-    d = B.wrap_dim(dim, x.ndim)
     wide = B.cast(x, wide_type(x.dtype))
     e = B.exp(shifted(wide, d))
     return B.cast(e / B.sum(e, (d,), True), x.dtype)
@@ -55,10 +61,9 @@ def _(cotangents, outputs, input, dim, dtype=None):
 @op(method=True, out=True)
 def log_softmax(input, dim: int, dtype: Dtype = None):
     """log(softmax(input)) along `dim`, without overflow."""
-    x = prepared(input, dtype, "log_softmax")
+    x, d = prepared(input, dim, dtype, "log_softmax")
     if x.ndim == 0:
         return B.zeros_like(x)
-    d = B.wrap_dim(dim, x.ndim)
     wide = shifted(B.cast(x, wide_type(x.dtype)), d)
     return B.cast(wide - B.log(B.sum(B.exp(wide), (d,), True)), x.dtype)
 
@@ -72,7 +77,33 @@ def _(cotangents, outputs, input, dim, dtype=None):
     return g - B.exp(y) * B.sum(g, (B.wrap_dim(dim, input.ndim),), True)
 
 
-@op
-def softmin(input, dim: int, dtype: Dtype = None):
+@op(public=False)
+def softmin_of(input, dim: int, dtype: Dtype = None):
     """softmax(-input) along `dim`."""
     return softmax(-input, dim, dtype)
+
+
+# -- the functional forms ---------------------------------------------------------------------------
+def implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
+    """The dim that old programs leave out: channels of a batch, or of a single sample."""
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel + 1,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def _functional(name: str, declared, word: str) -> None:
+    def function(input, dim=None, _stacklevel=3, dtype=None):
+        if dim is None:
+            dim = implicit_dim(name, input.ndim, _stacklevel)
+        return declared(input, dim) if dtype is None else declared(input, dim, dtype)
+
+    function.__name__ = name
+    function.__doc__ = f"{word} along `dim`, computed in `dtype` if one is given."
+    FUNCTIONAL[name] = function
+
+
+_functional("softmax", softmax, "exp(input) / sum(exp(input))")
+_functional("log_softmax", log_softmax, "log(softmax(input)), without overflow,")
+_functional("softmin", softmin_of, "softmax(-input)")
