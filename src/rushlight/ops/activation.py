@@ -7,7 +7,7 @@ import math
 from ..ir import build as B
 from ..ir.sizes import hint
 from .checks import check_kinds
-from .declare import FUNCTIONS, op
+from .declare import FUNCTIONS, Tensor, op
 
 SQRT_HALF = math.sqrt(0.5)
 SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
@@ -236,7 +236,19 @@ def check_order(min_val=-1.0, max_val=1.0) -> None:
 
 
 FUNCTIONAL: dict = {}  # what nn.functional has under the op's name
-for _name in ("relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardsigmoid", "hardswish", "threshold"):
+for _name in (
+    "relu",
+    "relu6",
+    "leaky_relu",
+    "elu",
+    "selu",
+    "celu",
+    "silu",
+    "mish",
+    "hardsigmoid",
+    "hardswish",
+    "threshold",
+):
     _with_inplace(_name)
 _with_inplace("hardtanh", check_order)
 

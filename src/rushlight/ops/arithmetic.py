@@ -7,7 +7,7 @@ from ..ir import dtypes
 from ..ir.dtypes import category
 from ..ir.graph import Value
 from .checks import check_kinds
-from .declare import Number, op
+from .declare import Number, Tensor, op
 
 
 def check_tensor(name: str, *operands) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ir import build as B
 from ..ir import dtypes
 from .arithmetic import check_tensor
-from .declare import Number, composite, op
+from .declare import Number, Tensor, composite, op
 
 
 def _comparison(name: str, summary: str, alias=()):

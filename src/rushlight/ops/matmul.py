@@ -7,7 +7,7 @@ from ..ir import dtypes
 from ..ir.sizes import hint, product
 from .arithmetic import check_alpha
 from .checks import check_kinds
-from .declare import Number, composite, op
+from .declare import Number, Tensor, composite, op
 
 
 def check_inner(name: str, a, b, left, right) -> None:

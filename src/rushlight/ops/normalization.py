@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ..ir import build as B
 from ..ir.sizes import hint, product
-from .declare import Number, composite, op
+from .activation import FUNCTIONAL
+from .declare import FUNCTIONS, Number, composite, op
+from .reduction import check_floating, norm_of, order_of
 from .softmax_family import wide_type
 
 
@@ -110,7 +112,9 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     `momentum` towards those of the batch.
     """
     if input.ndim < 2:
-        raise ValueError(f"batch_norm: expected at least 2 dimensions, got {input.ndim}D input")
+        if input.numel() == 0:
+            return input.clone()
+        raise RuntimeError(f"batch_norm: expected at least 2 dimensions, got {input.ndim}D input")
     if not training:
         if running_mean is None or running_var is None:
             raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
@@ -136,6 +140,14 @@ def _(cotangents, outputs, input, weight=None, bias=None, eps=1e-5):
 
 
 composite(batch_norm)
+
+
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled=False):
+    """`nn.functional.batch_norm` with its arguments in another order."""
+    return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+FUNCTIONAL["batch_norm"], FUNCTIONS["batch_norm"] = batch_norm, native_batch_norm
 
 
 def normalised_dims(x, normalized_shape) -> tuple:
@@ -184,7 +196,7 @@ def _(cotangents, outputs, input, normalized_shape, weight=None, bias=None, eps=
 
 
 @composite
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
     """Normalise over the trailing dims `normalized_shape` (Ba et al. 2016), then scale and shift.
 
     weight, bias: of shape `normalized_shape`, or None.
@@ -233,6 +245,16 @@ def instance_norm(
     return group_norm(input, c, weight, bias, float(eps))
 
 
+def native_instance_norm(
+    input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled=False
+):
+    """`nn.functional.instance_norm` with its arguments in another order."""
+    return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+FUNCTIONAL["instance_norm"], FUNCTIONS["instance_norm"] = instance_norm, native_instance_norm
+
+
 @op
 def rms_norm(input, normalized_shape: tuple, weight=None, eps: Number = None):
     """Divide by the root mean square over the trailing dims (Zhang & Sennrich 2019).
@@ -246,11 +268,17 @@ def rms_norm(input, normalized_shape: tuple, weight=None, eps: Number = None):
     return B.cast(result if weight is None else result * weight, input.dtype)
 
 
+@op(public=False, out=True)
+def normalized(input, p: Number, dim: int | tuple, eps: float, order: Order):
+    return input / B.maximum(norm_of(input, p, dim, True, None, order), eps)
+
+
 @composite
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
-    """Divide by the p-norm along `dim`, or by `eps` where that is larger."""
-    length = input.norm(p, dim, keepdim=True)
-    return input / length.clamp(min=eps).expand(*input.shape)
+    """Divide by the p-norm along `dim` (or several), or by `eps` where that is larger."""
+    check_floating("normalize", input)
+    arguments = (input, float(p), tuple(dim) if isinstance(dim, list) else dim, float(eps), order_of(p))
+    return normalized(*arguments) if out is None else normalized(*arguments, out=out)
 
 
 @op
