@@ -139,13 +139,15 @@ class ForwardDeclaration:
     mutates = ()
     visible = None
     vjp_rule = None
-    channels = False
 
     def __init__(self, template, name: str, flags: tuple):
         self.template, self.name, self.flags = template, name, flags
 
     def check_tensors(self, key: tuple) -> None:
         """All that reaches this op was accepted by the forward."""
+
+    def channels_source(self, flat: list, j: int) -> None:
+        """A tangent is laid out as what it belongs to when it is attached."""
 
     def run(self, arguments: list) -> list:
         """The tangents of the results, None where one does not move."""

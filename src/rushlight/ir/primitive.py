@@ -101,7 +101,7 @@ def check_dims(name: str, dims, ndim: int) -> None:
 def check_dtype(name: str, value: Value, kinds: str) -> None:
     if value.dtype.kind not in kinds:
         expected = ", ".join(KIND_NAMES[k] for k in kinds)
-        fail(name, f"expected a dtype among [{expected}], got {value}")
+        fail(name, f"expected a dtype among [{expected}], got {value}", NotImplementedError)
 
 
 KIND_NAMES = {"b": "bool", "u": "unsigned integer", "i": "signed integer", "f": "floating point", "c": "complex"}

@@ -129,7 +129,7 @@ def rolled(x, shift: int, dim: int):
     return B.concat([B.narrow(x, dim, start, size - start), B.narrow(x, dim, 0, start)], dim)
 
 
-@op(method=True)
+@op(method=True, channels=True)
 def flip(input, dims: tuple):
     """The order along `dims` reversed."""
     wrapped = [B.wrap_dim(d, input.ndim) for d in dims]

@@ -52,6 +52,10 @@ class Declaration:
         self.vjp_rule = None
         self.tensors = tuple(i for i, name in enumerate(self.names) if is_tensor(name, body.__annotations__))
 
+    def channels_source(self, flat: list, j: int):
+        """The Value whose channels_last memory result j keeps, or None."""
+        return flat[0] if self.channels else None
+
     def check_tensors(self, key: tuple) -> None:
         """TypeError for a number where the op takes tensors alone."""
         for position in self.tensors:

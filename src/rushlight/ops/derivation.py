@@ -24,13 +24,16 @@ class BackwardDeclaration:
     mutates = ()
     visible = None
     vjp_rule = None
-    channels = False
 
     def __init__(self, template: Template, name: str, flags: tuple, outputs: int):
         self.template, self.name, self.flags, self.outputs = template, name, flags, outputs
 
     def check_tensors(self, key: tuple) -> None:
         """All that reaches a backward op comes from the engine."""
+
+    def channels_source(self, flat: list, j: int) -> Value:
+        """A gradient keeps channels innermost if what it belongs to has them so."""
+        return flat[[i for i, flag in enumerate(self.flags) if flag][j]]
 
     def run(self, arguments: list) -> list:
         count = len(self.flags)

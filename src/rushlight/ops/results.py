@@ -51,8 +51,8 @@ def finish(called: Op, results, arguments: list, flat: list, tracer, out_layouts
     elif out_layouts:
         write_out(finished, list(map(as_value, values)), out_layouts, declaration, tracer)
     else:
-        for value in values:
-            add_result(finished, value, flat, declaration, tracer.graph)
+        for j, value in enumerate(values):
+            add_result(finished, value, flat, declaration, j)
     finished.differentiable = any(
         value is not None and value.dtype.kind in "fc" for value in map(as_value, flatten(values))
     )
@@ -84,8 +84,8 @@ def as_value(result):
     return B.full((), result)
 
 
-def add_result(finished: Finished, value, flat: list, declaration, graph) -> None:
-    """A result of an ordinary call: an argument itself, a view of one, or fresh memory."""
+def add_result(finished: Finished, value, flat: list, declaration, j: int) -> None:
+    """Result j of an ordinary call: an argument itself, a view of one, or fresh memory."""
     value = as_value(value)
     if value is None:
         finished.outputs.append(("none",))
@@ -105,11 +105,10 @@ def add_result(finished: Finished, value, flat: list, declaration, graph) -> Non
                 f"{declaration.name}: view size is not compatible with input tensor's size and stride (at least one dimension "
                 "spans across two contiguous subspaces). Use .reshape(...) instead."
             )
-    strides = None
     if finished.elementwise:
         strides = elementwise_strides(value, flat)
-    elif declaration.channels:
-        strides = channels_strides(value, flat)
+    else:
+        strides = channels_strides(value, declaration.channels_source(flat, j))
     add_new(finished, value, strides)
 
 
@@ -221,11 +220,10 @@ def strides_in_order(shape, order) -> tuple:
     return tuple(strides)
 
 
-def channels_strides(value: Value, flat: list):
-    """Convolutions, pooling and norms keep channels innermost where their input has them so."""
-    source = flat[0]
+def channels_strides(value: Value, source: Value | None):
+    """Strides with channels innermost if `source` has them so, else None."""
     ndim = len(value.shape)
-    if source.strides is None or ndim not in (4, 5) or len(source.shape) != ndim:
+    if source is None or source.strides is None or ndim not in (4, 5) or len(source.shape) != ndim:
         return None
     order = (0, *range(2, ndim), 1)
     if dim_order(source) != order or hint(source.shape[1]) == 1:

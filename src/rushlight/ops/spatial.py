@@ -14,7 +14,7 @@ from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool
 # -- padding --------------------------------------------------------------------------------------------
 
 
-@op(public=False)
+@op(public=False, channels=True)
 def constant_pad(input, pad: tuple, value: Number = 0):
     """`pad` lists (before, after) from the last dim on; negative amounts crop."""
     low, high = amounts(input, pad)
@@ -57,7 +57,7 @@ _EDGES = {
 }
 
 
-@op(public=False)
+@op(public=False, channels=True)
 def edge_pad(input, pad: tuple, mode: str):
     """Padding that repeats the input's own elements."""
     low, high = amounts(input, pad)
