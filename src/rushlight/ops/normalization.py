@@ -41,9 +41,9 @@ def batch_norm_eval(input, mean, var, weight=None, bias=None, eps: float = 1e-5)
     return B.cast(wide * per_channel(scale, input.ndim) + per_channel(shift, input.ndim), input.dtype)
 
 
-@op(public=False, visible=1)
+@op(public=False, visible=3, channels=True)
 def batch_norm_train(input, weight=None, bias=None, eps: float = 1e-5):
-    """Normalised by the statistics of the batch; also returns mean, variance and 1 / sqrt(variance + eps)."""
+    """Normalised by the statistics of the batch; also returns mean and variance (and 1 / sqrt(variance + eps))."""
     check_channels("batch_norm", input, weight=weight, bias=bias)
     dims = batch_dims(input)
     wide = B.cast(input, wide_type(input.dtype))
@@ -122,21 +122,10 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     count = input.numel() // input.shape[1] if input.shape[1] else 0
     if count == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
-    result, mean, var = batch_norm_statistics(input, weight, bias, float(eps))
+    result, mean, var = batch_norm_train(input, weight, bias, float(eps))
     if running_mean is not None:
         update_statistics(running_mean, running_var, mean, var, float(momentum), count / (count - 1.0))
     return result
-
-
-@op(public=False, visible=3)
-def batch_norm_statistics(input, weight=None, bias=None, eps: float = 1e-5):
-    """`batch_norm_train`, with the batch's mean and variance for the caller."""
-    return batch_norm_train.declaration.body(input, weight, bias, eps)
-
-
-@batch_norm_statistics.vjp
-def _(cotangents, outputs, input, weight=None, bias=None, eps=1e-5):
-    return batch_norm_train.declaration.vjp_rule(cotangents, outputs, input, weight, bias, eps)
 
 
 composite(batch_norm)
@@ -205,7 +194,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_
     return layer_norm_of(input, shape, weight, bias, float(eps))
 
 
-@op
+@op(channels=True)
 def group_norm(input, num_groups: int, weight=None, bias=None, eps: float = 1e-5):
     """Normalise groups of channels (dim 1) of each sample (Wu & He 2018), then scale and shift channels."""
     if input.ndim < 2:
@@ -281,7 +270,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     return normalized(*arguments) if out is None else normalized(*arguments, out=out)
 
 
-@op
+@op(channels=True)
 def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0):
     """Divide by the response of neighbouring channels (Krizhevsky et al. 2012)."""
     if input.ndim < 3:

@@ -1,5 +1,7 @@
 """Rows of the table of ops: normalizations, losses, convolutions and other windows."""
 
+import numpy as np
+
 from ..op_samples import ALL, Row, pooling, rows
 
 
@@ -29,20 +31,20 @@ NORMALIZATION = [
         lambda x: [(x(2, 3, 4), x.fixed(3), x.fixed(3, low=1), x(3), x(3)), (x(2, 3), x.fixed(3), x.fixed(3, low=1))],
         others=False,
     ),
-    Row("batch_norm_train", lambda x: [(x(4, 3, 5), x(3), x(3)), (x(5, 3),)], grad="1", rtol=1e-4),
-    Row("batch_norm_statistics", lambda x: [(x(4, 3, 5), x(3), x(3)), (x(5, 3),)], grad="", rtol=1e-4),
+    Row("batch_norm_train", lambda x: [(x(4, 3, 5), x(3), x(3)), (x(5, 3),)], rtol=1e-4),
     Row(
         "layer_norm_of", lambda x: [(x(3, 4), (4,), x(4), x(4)), (x(2, 3, 4), (3, 4)), (x(3, 4), (4,), x(4))], rtol=1e-4
     ),
     Row("group_norm", lambda x: [(x(2, 4, 3), 2, x(4), x(4)), (x(2, 4, 3, 2), 4)], rtol=1e-4),
     Row("rms_norm", lambda x: [(x(3, 4), (4,), x(4)), (x(2, 3, 4), (3, 4))], rtol=1e-4),
     Row("local_response_norm", lambda x: [(x(2, 5, 4), 3), (x(2, 4, 3, 3), 2, 0.1, 0.5, 2.0)]),
-    *rows("cosine_similarity pairwise_distance", lambda x: [(x(3, 4), x(3, 4)), (x(2, 4), x(4))], rtol=1e-4),
+    Row("normalized", lambda x: [(x(3, 4), p, 1, 1e-12, o) for p, o in ((2.0, 2), (1.0, 1), (3.0, "p"))], rtol=1e-4),
+    *rows("cosine_similarity distance_of", lambda x: [(x(3, 4), x(3, 4)), (x(2, 4), x(4))], rtol=1e-4),
     Row("limited", lambda x: [(x(4, 3), 1.0, 2.0)], grad="", rtol=1e-4),
 ]
 
 LOSS = [
-    *rows("mse_loss_of l1_loss_of smooth_l1_loss huber_loss", loss()),
+    *rows("mse_of l1_of smooth_l1_of huber_of", loss()),
     Row("nll_of", lambda x: [(x(4, 3), x.index(4, high=3)), (x(2, 3, 4), x.index(2, 4, high=3), x.fixed(3), 1, "sum")]),
     Row(
         "cross_entropy_classes",
@@ -74,14 +76,33 @@ LOSS = [
     ),
     Row("kl_div_of", lambda x: [(x(3, 4), x(3, 4, low=0.1), "sum"), (x(3, 4), x(3, 4), "none", True)]),
     Row(
-        "poisson_nll_loss",
-        lambda x: [(x(3, 4), x(3, 4, low=0.1)), (x(3, 4, low=0.5), x(3, 4, low=0.1), {"log_input": False})],
+        "poisson_nll_of",
+        lambda x: [
+            (x(3, 4), x(3, 4, low=0.1), True, False, 1e-8, "mean"),
+            (x(3, 4, low=0.5), x(3, 4, low=0.1), False, True, 1e-8, "sum"),
+        ],
     ),
     Row("gaussian_nll_of", lambda x: [(x(3, 4), x(3, 4), x(3, 4, low=0.5), f, 1e-6, "mean") for f in (True, False)]),
-    *rows("hinge_embedding_loss soft_margin_loss", lambda x: [(x(3, 4), x.mask(3, 4) * 2.0 - 1, {"reduction": "sum"})]),
+    Row("soft_margin_of", lambda x: [(x(3, 4), x.mask(3, 4) * 2.0 - 1, "sum")]),
+    Row("hinge_embedding_of", lambda x: [(x(3, 4), x.mask(3, 4) * 2.0 - 1, 1.0, "sum")]),
     Row(
-        "margin_ranking_loss",
-        lambda x: [(x(4), x(4), x.mask(4) * 2.0 - 1, 0.5), (x(3, 4), x(3, 4), x.mask(3, 4) * 2.0 - 1)],
+        "margin_ranking_of",
+        lambda x: [
+            (x(4), x(4), x.mask(4) * 2.0 - 1, 0.5, "mean"),
+            (x(3, 4), x(3, 4), x.mask(3, 4) * 2.0 - 1, 0.0, "none"),
+        ],
+    ),
+    Row("cosine_embedding_of", lambda x: [(x(3, 4), x(3, 4), x.mask(3) * 2.0 - 1, 0.1, r) for r in ("mean", "none")]),
+    Row(
+        "multi_margin_of",
+        lambda x: [
+            (x(4, 3), x.index(4, high=3), p, 0.7, w, r) for p, w, r in ((1, None, "sum"), (2, x.fixed(3), "none"))
+        ],
+    ),
+    Row("multilabel_margin_of", lambda x: [(x(3, 4), np.array([[0, 2, -1, 1], [3, -1, 0, 0], [1, 0, 2, 3]]), "sum")]),
+    Row(
+        "multilabel_soft_margin_of",
+        lambda x: [(x(3, 4), x(3, 4, low=0, high=1), w, "none") for w in (None, x.fixed(4))],
     ),
 ]
 
