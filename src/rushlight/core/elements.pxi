@@ -22,6 +22,13 @@ cdef object read_element(const char *p, int code):
     return read_real(p, code)
 
 
+cdef object only_element(Tensor t):
+    """The element that Python's `int`, `float` and `complex` convert."""
+    if t.lay.numel != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return t.item()
+
+
 cdef object _to_list(Tensor t, int dim, int64_t offset):
     cdef Layout layout = t.lay
     if dim == layout.ndim:

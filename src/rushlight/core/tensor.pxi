@@ -282,13 +282,13 @@ cdef class Tensor:
         return bool(self.item())
 
     def __int__(self):
-        return int(self.item())
+        return int(only_element(self))
 
     def __float__(self):
-        return float(self.item())
+        return float(only_element(self))
 
     def __complex__(self):
-        return complex(self.item())
+        return complex(only_element(self))
 
     def __index__(self):
         if self.lay.floating or self.lay.numel != 1:
