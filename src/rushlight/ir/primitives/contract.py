@@ -10,7 +10,7 @@ from itertools import product as positions
 
 from .. import build as B
 from ..lazy import np
-from ..primitive import Primitive, check_dtype, fail, primitive
+from ..primitive import Primitive, check_dtype, check_steps, fail, primitive
 
 
 def _bilinear(prim: Primitive) -> None:
@@ -72,6 +72,7 @@ def _check(name: str, x_shape, w_shape, y_shape, stride, padding, dilation, grou
     n = len(stride)
     if not len(padding) == len(dilation) == n or len(x_shape) != n + 2 or len(w_shape) != n + 2:
         fail(name, f"expected {n} spatial dimensions, got input {x_shape}, weight {w_shape}, padding {padding}")
+    check_steps(name, stride, padding, dilation)
     if x_shape[1] != w_shape[1] * groups or w_shape[0] % groups != 0:
         fail(
             name,

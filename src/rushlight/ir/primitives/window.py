@@ -11,13 +11,14 @@ from itertools import product as positions
 from .. import build as B
 from ..dtypes import int64
 from ..lazy import np
-from ..primitive import Primitive, check_dtype, fail, primitive
+from ..primitive import Primitive, check_dtype, check_steps, fail, primitive
 
 
 def _replaced(name: str, x, shape, *geometry) -> tuple:
     """x's shape with its trailing spatial dimensions replaced; all geometry has one int for each of them."""
     if x.ndim < len(shape) or any(len(g) != len(shape) for g in geometry):
         fail(name, f"expected {len(shape)} spatial dimensions in {x}, got geometry {geometry}")
+    check_steps(name, *geometry)
     return (*x.shape[: x.ndim - len(shape)], *shape)
 
 
