@@ -4,7 +4,7 @@ DEF MAX_DIMS = 64
 
 cdef dict _contiguous_layouts = {}
 cdef dict _strided_layouts = {}
-cdef int64_t MAX_ELEMENTS = (<int64_t>1) << 60
+cdef int64_t MAX_ELEMENTS = (<int64_t>1) << 58  # of 16 bytes each: sizes and sums of offsets stay within 64 bits
 
 
 @cython.final
@@ -123,6 +123,8 @@ cdef Layout _make_layout(tuple shape, tuple strides, object dtype):
                     layout.high += (size - 1) * stride
                 else:
                     layout.low += (size - 1) * stride
+                if layout.high > MAX_ELEMENTS or layout.low < -MAX_ELEMENTS:
+                    raise RuntimeError(f"strides {list(strides)} are out of range for shape {list(shape)}")
     layout.overlapping = numel > 1 and not layout.contiguous and _overlaps(shape, strides)
     if len(_strided_layouts) > 200000:
         _sweep(_strided_layouts)

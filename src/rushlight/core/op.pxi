@@ -202,7 +202,7 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
     cdef bint needs = False
     cdef int kind
     cdef tuple key
-    cdef object value
+    cdef object value, held = None
     if op.gathers >= 0 and nargs > op.gathers + 1 and kwnames is None and type(<object>args[op.gathers]) is int:
         return call_gathered(op, args, nargs)
     if not op.variadic:
@@ -265,6 +265,8 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
                 if type(value) is not list and type(value) is not tuple:
                     return slow_call_filled(op, args, nargs, kwnames, key, i, used)
                 layouts = []
+                value = tuple(value)
+                held = value if held is None else (held, value)  # the caller's list may change while kernels run
                 for part in value:
                     if not isinstance(part, Tensor):
                         if part is None:

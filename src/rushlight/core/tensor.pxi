@@ -1,5 +1,15 @@
 # Tensor: storage, offset and layout, with autograd state.
 
+cdef Storage _unset_memory = None
+cdef Layout _unset_layout = None
+
+
+def set_unset_layout(Layout layout):
+    """The layout of tensors that nothing has been put into: one without elements."""
+    global _unset_memory, _unset_layout
+    _unset_memory, _unset_layout = new_storage(0), layout
+
+
 cdef class Tensor:
     """An n-dimensional array of one element type."""
 
@@ -20,8 +30,11 @@ cdef class Tensor:
     cdef dict extra               # attributes set by users
     cdef object __weakref__
 
+    def __cinit__(self):
+        self.memory, self.lay = _unset_memory, _unset_layout  # what `Tensor.__new__` alone yields is empty, not a trap
+
     def __init__(self, *args, **kwargs):
-        if self.lay is None:  # set already by a subclass whose __new__ made it
+        if self.memory is _unset_memory:  # else a subclass whose __new__ made it has set it
             _become(self, _hooks["legacy_constructor"](*args, **kwargs))
 
     @staticmethod

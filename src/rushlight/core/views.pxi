@@ -33,8 +33,8 @@ def make_tensor(storage, offset, shape, strides, dtype, cls=None):
     cdef Layout layout = layout_of(shape, strides, dtype)
     cdef Storage memory = storage
     cdef int64_t start = offset
-    if start < 0:
-        raise RuntimeError(f"storage offset must not be negative, got {offset}")
+    if start < 0 or start > MAX_ELEMENTS:
+        raise RuntimeError(f"storage offset must be in [0, {MAX_ELEMENTS}], got {offset}")
     if layout.numel and (start + layout.low < 0 or (start + layout.high + 1) > memory.nbytes // layout.itemsize):
         raise RuntimeError(f"setStorage: sizes {list(layout.shape)}, strides {list(layout.strides)}, storage offset {offset} and "
                            f"itemsize {layout.itemsize} require a storage of {(start + layout.high + 1) * layout.itemsize} bytes, "
