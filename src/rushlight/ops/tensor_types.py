@@ -102,6 +102,7 @@ def legacy_constructor(*args, **kwargs) -> Tensor:
 
 
 engine.bind("legacy_constructor", legacy_constructor)
+engine.set_unset_layout(engine.layout_of((0,), None, dtypes.float32))
 
 
 @composite(method=True, public=False)
