@@ -82,7 +82,11 @@ def test_a_second_process_does_not_load_llvm(tmp_path):
         "(x.exp() @ x).softmax(1).sum().backward()\n"
         "print('llvmlite' in sys.modules, 'numpy' in sys.modules)"
     )
-    environment = {"RUSHLIGHT_CACHE": str(tmp_path / "kernels"), "PYTHONPATH": str(PACKAGE.parent), "PATH": "/usr/bin:/bin"}
+    environment = {
+        "RUSHLIGHT_CACHE": str(tmp_path / "kernels"),
+        "PYTHONPATH": str(PACKAGE.parent),
+        "PATH": "/usr/bin:/bin",
+    }
 
     def run() -> str:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60)

@@ -80,7 +80,7 @@ def best(function, count=2000, rounds=7):
 
 
 def test_overhead_of_an_op():
-    """In calls of an empty Python function: about 6 for an addition, 9 for a view, 14 with recording; limits are generous."""
+    """In calls of an empty Python function: about 6 for an addition, 9 for a view, 14 with recording."""
     x, w = rl.ones(4), rl.ones(4, requires_grad=True)
 
     def nothing():

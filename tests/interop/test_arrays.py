@@ -5,10 +5,9 @@ import weakref
 
 import numpy as np
 import pytest
+from ops.parity import agree, table
 
 import rushlight as rl
-
-from ops.parity import agree, table
 
 EXCHANGE = """
 T.tensor([complex(-0.0,-0.0)])

@@ -85,7 +85,7 @@ def test_wrong_assignments():
     with pytest.raises(TypeError, match="as buffer 'seen'"):
         net.seen = 5
     with pytest.raises(AttributeError, match="'Net' object has no attribute 'missing'"):
-        net.missing  # noqa: B018
+        net.missing
 
 
 def test_assignment_before_init():
@@ -343,5 +343,5 @@ def test_functional_is_the_catalogue():
     exec("from rushlight.nn.functional import *", scope)
     assert scope["relu"] is nn.functional.relu and "conv2d" in scope and "annotations" not in scope
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        nn.functional.nothing  # noqa: B018
+        nn.functional.nothing
     assert "relu" in dir(nn.functional)

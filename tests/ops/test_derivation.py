@@ -33,7 +33,7 @@ def test_a_backward_that_gives_nothing_for_an_operand_can_be_differentiated():
     mean, var = rl.zeros(2, requires_grad=True), rl.ones(2)
     x = rl.randn(3, 2, requires_grad=True)
     rule = rl.nn.functional.nll_loss(x.log_softmax(1), rl.tensor([0, 1, 1]), weight=var.requires_grad_())
-    gx, gw = rl.autograd.grad([rule], [x, var], create_graph=True, allow_unused=True)
+    gx, _ = rl.autograd.grad([rule], [x, var], create_graph=True, allow_unused=True)
     assert gx.requires_grad and mean.grad is None
     gx.sum().backward()
     assert x.grad.shape == x.shape

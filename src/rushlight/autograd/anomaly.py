@@ -12,7 +12,8 @@ from ..core.engine import Tensor
 class set_detect_anomaly:
     """Switch the detection of anomalies, as a function call or for a block.
 
-    With `mode`, an error in a backward pass is preceded by a warning that shows where the failing operation was called; with
+    With `mode`, an error in a backward pass is preceded by a warning that shows where the failing operation was
+    called; with
     `check_nan`, a gradient with NaN is such an error. Everything becomes slower.
     """
 
@@ -36,7 +37,8 @@ class detect_anomaly:
     def __init__(self, check_nan: bool = True):
         self.check_nan = check_nan
         warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
             stacklevel=2,
         )
 
@@ -72,11 +74,13 @@ def report_anomaly(node) -> None:
     stack = (node.metadata or {}).get("traceback_")
     if stack:
         warnings.warn(
-            f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(stack)}", stacklevel=2
+            f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(stack)}",
+            stacklevel=2,
         )
     else:
         warnings.warn(
-            f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass "
+            f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during "
+            f"forward pass "
             "for more information.",
             stacklevel=2,
         )

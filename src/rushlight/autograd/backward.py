@@ -31,7 +31,8 @@ def starting_cotangent(root: Tensor, cotangent):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
         if cotangent.shape != root.shape:
             raise RuntimeError(
-                f"Mismatch in shape: grad_output has a shape of {cotangent.shape} and output has a shape of {root.shape}."
+                f"Mismatch in shape: grad_output has a shape of {cotangent.shape} and output has a shape of "
+                f"{root.shape}."
             )
         if cotangent.is_complex() != root.is_complex():
             raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype.")
@@ -118,7 +119,8 @@ def grad(
         if gradient is None:
             if not allow_unused:
                 raise RuntimeError(
-                    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True "
+                    "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                    "allow_unused=True "
                     "if this is the desired behavior."
                 )
             if materialize_grads:
@@ -190,12 +192,14 @@ def validate_cotangents(node, found: list, layouts: list) -> list:
     """Check what a Python backward returned: as many as inputs, of fitting shape; cast to the inputs' dtype."""
     if len(found) < len(layouts):
         raise RuntimeError(
-            f"function {node.name()} returned an incorrect number of gradients (expected {len(layouts)}, got {len(found)})"
+            f"function {node.name()} returned an incorrect number of gradients (expected {len(layouts)}, got "
+            f"{len(found)})"
         )
-    for i, extra in enumerate(found[len(layouts) :]):
+    for extra in found[len(layouts) :]:
         if extra is not None:
             raise RuntimeError(
-                f"function {node.name()} returned an incorrect number of gradients (expected {len(layouts)}, got {len(found)})"
+                f"function {node.name()} returned an incorrect number of gradients (expected {len(layouts)}, got "
+                f"{len(found)})"
             )
     return [validated(node, i, gradient, layout) for i, (gradient, layout) in enumerate(zip(found, layouts))]
 
@@ -208,7 +212,8 @@ def validated(node, i: int, gradient, layout):
     if tuple(gradient.shape) != layout.shape:
         if not expands(layout.shape, tuple(gradient.shape)):
             raise RuntimeError(
-                f"Function {node.name()} returned an invalid gradient at index {i} - got {list(gradient.shape)} but expected "
+                f"Function {node.name()} returned an invalid gradient at index {i} - got {list(gradient.shape)} but "
+                f"expected "
                 f"shape compatible with {list(layout.shape)}"
             )
         gradient = ops.shape.sum_to_size(gradient, layout.shape)

@@ -36,12 +36,15 @@ def checkpoint(
 ):
     """`function(*args, **kwargs)`, of which nothing is kept but the arguments: the backward pass runs it again.
 
-    use_reentrant       False (recommended) recomputes what saved tensors held, when the first of them is asked for; any arguments
-                        and nested use are fine. True runs the function again inside a backward pass of its own: it needs a
+    use_reentrant       False (recommended) recomputes what saved tensors held, when the first of them is asked for;
+    any arguments
+                        and nested use are fine. True runs the function again inside a backward pass of its own: it
+                        needs a
                         tensor among the positional arguments that requires a gradient, and takes no keyword arguments
     preserve_rng_state  draw the same random numbers again
     context_fn          returns the context managers of the first and of the second run
-    determinism_check   "default" compares shapes and dtypes of what the second run saves with the first, "none" does not
+    determinism_check   "default" compares shapes and dtypes of what the second run saves with the first, "none" does
+    not
     early_stop          end the second run once all that was saved is there again
     debug               tell in errors which tensor differs
 
@@ -49,7 +52,8 @@ def checkpoint(
     """
     if use_reentrant is None:
         warnings.warn(
-            "checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; the default "
+            "checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
+            "recommended; the default "
             "is still True.",
             stacklevel=2,
         )
@@ -65,7 +69,9 @@ def checkpoint(
     if not is_grad_enabled():
         return function(*args, **kwargs)
     first, second = context_fn()
-    frame = Frame(lambda: function(*args, **kwargs), second, preserve_rng_state, determinism_check == "default", early_stop)
+    frame = Frame(
+        lambda: function(*args, **kwargs), second, preserve_rng_state, determinism_check == "default", early_stop
+    )
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)
 
@@ -142,7 +148,8 @@ class Frame:
         tensor = self.found.pop(handle.number)  # a graph that is kept runs the function once more
         if self.checked and handle.described != (tuple(tensor.shape), tensor.dtype):
             raise CheckpointError(
-                f"checkpoint: Recomputed values for saved tensor {handle.number} have different metadata than during the forward "
+                f"checkpoint: Recomputed values for saved tensor {handle.number} have different metadata than "
+                f"during the forward "
                 f"pass: {handle.described} and {(tuple(tensor.shape), tensor.dtype)}"
             )
         return tensor
@@ -161,11 +168,13 @@ class Frame:
             return count - 1
 
         def unpack(number):
-            raise CheckpointError("checkpoint: a graph of the second run was differentiated; it is only there to be saved from")
+            raise CheckpointError(
+                "checkpoint: a graph of the second run was differentiated; it is only there to be saved from"
+            )
 
-        with random_state(self.state), self.context, enable_grad(), contextlib.suppress(Done):
-            with saved_tensors_hooks(pack, unpack):
-                self.run()
+        replay = saved_tensors_hooks(pack, unpack)
+        with random_state(self.state), self.context, enable_grad(), contextlib.suppress(Done), replay:
+            self.run()
         if count != len(self.handles):
             raise CheckpointError(
                 "checkpoint: A different number of tensors was saved during the original forward and recomputation: "

@@ -1,6 +1,7 @@
 """Forward mode: tensors carry tangents, and every op moves them along.
 
-Inside a level, a call with a tensor that has a tangent runs one more op, traced from the forward's graph by the primitives'
+Inside a level, a call with a tensor that has a tangent runs one more op, traced from the forward's graph by the
+primitives'
 rules: its outputs are the tangents of the results. Being an op, it is planned, cached, recorded and differentiable.
 """
 
@@ -12,11 +13,9 @@ from collections import namedtuple
 
 from ..core import engine
 from ..core.engine import Op, Tensor
-from ..ir import build as B
 from ..ir.derive import append_jvp
 from ..ir.graph import current_graph
 from ..ops.declare import FUNCTIONS
-from ..ops.derivation import as_output
 from ..ops.planning import plan_call
 from ..ops.results import as_value, flatten
 
@@ -70,7 +69,8 @@ def current_level(level, what: str) -> int:
     current = engine.dual_level()
     if not current or (level is not None and level != current):
         raise RuntimeError(
-            f"Trying to {what} outside of a dual level: open one with `dual_level()` (forward mode has a single level at a time)"
+            f"Trying to {what} outside of a dual level: open one with `dual_level()` (forward mode has a single "
+            f"level at a time)"
         )
     return current
 

@@ -32,14 +32,16 @@ class FunctionCtx:
         """The tensors given to `save_for_backward`."""
         if self._saved is None:
             raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+                "Trying to backward through the graph a second time (or directly access saved tensors after they "
+                "have already "
                 "been freed). Specify retain_graph=True if you need to."
             )
         for tensor, version in zip(self._saved, self._versions):
             if isinstance(tensor, Tensor) and tensor._version != version:
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[{tensor.dtype.name} {list(tensor.shape)}] is at version {tensor._version}; expected version {version}"
+                    f"[{tensor.dtype.name} {list(tensor.shape)}] is at version {tensor._version}; expected version "
+                    f"{version}"
                 )
         return tuple(self._joined(t) for t in self._saved)
 
@@ -106,7 +108,9 @@ class Function(metaclass=FunctionMeta):
     @staticmethod
     def jvp(ctx, *tangents):
         """Compute one tangent per output from one (or None) per argument of `forward`. Override for forward mode."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @classmethod
     def apply(cls, *args, **kwargs):

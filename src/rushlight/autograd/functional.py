@@ -1,6 +1,7 @@
 """Products with derivatives, and whole derivatives, of functions of tensors: `vjp`, `jvp`, `jacobian`, `hessian`, ...
 
-Every function takes `func` (from tensors to a tensor or a tuple of them), `inputs` (a tensor or a tuple), `create_graph` (the
+Every function takes `func` (from tensors to a tensor or a tuple of them), `inputs` (a tensor or a tuple),
+`create_graph` (the
 result can be differentiated) and `strict` (raise where an output does not depend on an input, instead of giving zeros).
 """
 
@@ -27,7 +28,8 @@ def vjp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
 def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     """(func(inputs), J·v): the product of the Jacobian with a tangent `v` of the inputs.
 
-    Two reverse passes: the first is linear in its cotangent, the second is its derivative by it. `v` may be left out for a
+    Two reverse passes: the first is linear in its cotangent, the second is its derivative by it. `v` may be left out
+    for a
     single input with one element.
     """
     with enable_grad():
@@ -69,7 +71,8 @@ def jacobian(
 ):
     """The Jacobian: for an output of shape S and an input of shape T, a tensor of shape S + T.
 
-    A tensor for a single input and output, a tuple for several of one, a tuple of tuples [output][input] for several of both.
+    A tensor for a single input and output, a tuple for several of one, a tuple of tuples [output][input] for several
+    of both.
     strategy   "reverse-mode" takes one pass per element of the outputs, "forward-mode" one per element of the inputs
     vectorize  accepted for PyTorch's sake; the passes run one after another
     """
@@ -131,7 +134,8 @@ def as_tensors(value, what: str, name: str) -> tuple[tuple, bool]:
     for i, tensor in enumerate(found):
         if not isinstance(tensor, Tensor):
             raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the value at index {i} has type "
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the value at index "
+                f"{i} has type "
                 f"{type(tensor)}."
             )
     return tuple(found), single
@@ -152,7 +156,8 @@ class Call:
             for i, y in enumerate(outputs):
                 if not y.requires_grad:
                     raise RuntimeError(
-                        f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
+                        f"Output {i} of the user-provided function does not require gradients. The outputs must be "
+                        f"computed in a "
                         "differentiable manner from the input when running in strict mode."
                     )
         self.outputs = outputs
@@ -221,12 +226,14 @@ class Call:
         if found is None:
             if self.strict:
                 raise RuntimeError(
-                    f"{self.name}: tensor {i} is independent of what it is differentiated by. This is not allowed in strict mode."
+                    f"{self.name}: tensor {i} is independent of what it is differentiated by. This is not allowed "
+                    f"in strict mode."
                 )
             return FUNCTIONS["zeros_like"](like.detach())
         if self.strict and self.create_graph and not found.requires_grad:
             raise RuntimeError(
-                f"{self.name}: the derivative of tensor {i} is independent of the input. This is not allowed in strict mode when "
+                f"{self.name}: the derivative of tensor {i} is independent of the input. This is not allowed in "
+                f"strict mode when "
                 "create_graph=True."
             )
         return found

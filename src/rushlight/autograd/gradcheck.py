@@ -58,7 +58,8 @@ def gradcheck(
     eps        step of the differences
     fast_mode  compare v·J·u for one random pair of vectors instead of every element of the Jacobian J
 
-    Raises GradcheckError (or returns False, without `raise_exception`) where they disagree, where two backward passes differ
+    Raises GradcheckError (or returns False, without `raise_exception`) where they disagree, where two backward
+    passes differ
     by more than `nondet_tol`, and where cotangents that are not defined do not count as zero. ValueError if no input
     requires a gradient. `masked` concerns sparse tensors and is ignored.
 
@@ -163,19 +164,23 @@ def check_inputs(inputs: tuple) -> None:
     wanted = [(i, x) for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not wanted:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+            "requires_grad=True."
         )
     for i, x in wanted:
         if x.dtype not in (dtypes.float64, dtypes.complex128):
             warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely "
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
+                f"will likely "
                 "fail if all the inputs are not of double precision floating point or complex.",
                 stacklevel=3,
             )
         if x._layout.overlapping:
             raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be "
-                "able to compute the numerical gradients correctly. You should call .contiguous on the input before passing it "
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                f"non-overlapping to be "
+                "able to compute the numerical gradients correctly. You should call .contiguous on the input before "
+                "passing it "
                 "to gradcheck."
             )
 
@@ -279,8 +284,10 @@ class Checked:
             apart = max(map(abs_difference, numbers(a), numbers(b)), default=0.0)
             if apart > self.tolerance.nondeterminism:
                 raise GradcheckError(
-                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
-                    f"different values, although analytical gradient matches numerical gradient. The tolerance for nondeterminism "
+                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
+                    "times gives "
+                    f"different values, although analytical gradient matches numerical gradient. The tolerance for "
+                    f"nondeterminism "
                     f"was {self.tolerance.nondeterminism}."
                 )
 
@@ -295,7 +302,8 @@ class Checked:
         """Columns of a Jacobian against columns of differences."""
         if not self.tolerance.agree(found, expected):
             raise GradcheckError(
-                f"Jacobian mismatch for output {j} with respect to input {i},\nnumerical:{shown(expected)}\n{word}:{shown(found)}\n"
+                f"Jacobian mismatch for output {j} with respect to input "
+                f"{i},\nnumerical:{shown(expected)}\n{word}:{shown(found)}\n"
             )
 
     def check_forward(self) -> None:
@@ -334,8 +342,10 @@ class Checked:
                 expected = dot(numeric[j], v)
                 if not self.tolerance.agree([[found]], [[expected]], sum(u) * sum(v)):
                     raise GradcheckError(
-                        f"Jacobian mismatch for output {j} with respect to input {i},\nnumerical:{expected}\nanalytical:{found}\n"
-                        "The above quantities relating the numerical and analytical jacobians are computed in fast mode. Use "
+                        f"Jacobian mismatch for output {j} with respect to input "
+                        f"{i},\nnumerical:{expected}\nanalytical:{found}\n"
+                        "The above quantities relating the numerical and analytical jacobians are computed in fast "
+                        "mode. Use "
                         "fast_mode=False for all elements."
                     )
 
@@ -383,7 +393,8 @@ class Checked:
             for g in grad(cut, self.active, ones, retain_graph=True, allow_unused=True):
                 if g is not None and any(numbers(g)):
                     raise GradcheckError(
-                        "Expected all inputs to have undefined or zero gradients when the outputs' gradients are undefined"
+                        "Expected all inputs to have undefined or zero gradients when the outputs' gradients are "
+                        "undefined"
                     )
 
 

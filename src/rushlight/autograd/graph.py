@@ -21,7 +21,8 @@ _stack = _Stack()
 
 
 class saved_tensors_hooks:
-    """Within the block, `pack_hook(tensor)` decides what a node keeps in place of a tensor, `unpack_hook(packed)` gives it back.
+    """Within the block, `pack_hook(tensor)` decides what a node keeps in place of a tensor, `unpack_hook(packed)`
+    gives it back.
 
     The innermost pair counts. What `unpack_hook` returns must hold the same numbers as the tensor did. Packing a tensor
     must not modify it.

@@ -197,7 +197,8 @@ def check_slopes(x, weight) -> None:
         channels = x.shape[1] if x.ndim > 1 else 1
         if weight.shape[0] != channels:
             raise RuntimeError(
-                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {hint(weight.shape[0])} and "
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{hint(weight.shape[0])} and "
                 f"channel size = {hint(channels)}."
             )
 

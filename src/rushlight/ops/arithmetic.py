@@ -223,7 +223,8 @@ def addcdiv(input, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
     """input + value * tensor1 / tensor2, for floating point tensors."""
     if kind_of(tensor1) in "bui" and kind_of(tensor2) in "bui":
         raise RuntimeError(
-            "Integer division with addcdiv is no longer supported. addcdiv: use (input + value * torch.trunc(tensor1 / tensor2)) for "
+            "Integer division with addcdiv is no longer supported. addcdiv: use (input + value * "
+            "torch.trunc(tensor1 / tensor2)) for "
             "integers or (input + value * tensor1 / tensor2) for floats"
         )
     return input + scaled(tensor1 / tensor2, value)

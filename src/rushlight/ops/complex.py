@@ -168,7 +168,8 @@ def check_parts(first, second) -> None:
             )
     if first.dtype is not second.dtype:
         raise RuntimeError(
-            f"Expected object of scalar type {first.dtype.name} but got scalar type {second.dtype.name} for second argument"
+            f"Expected object of scalar type {first.dtype.name} but got scalar type {second.dtype.name} for second "
+            f"argument"
         )
 
 

@@ -104,7 +104,8 @@ def cast_for_gradient(gradient, dtype):
 def to(input, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=preserve_format):
     """The tensor in another dtype or on another device: `to(dtype)`, `to(device, dtype)`, `to(other)`, or by keyword.
 
-    All forms take `non_blocking` and `copy` after that. The result is the tensor itself if nothing changes, unless `copy`.
+    All forms take `non_blocking` and `copy` after that. The result is the tensor itself if nothing changes, unless
+    `copy`.
     """
     if args:
         device, dtype, copy = destination(args, device, dtype, copy)

@@ -2,7 +2,8 @@
 
 A body runs when a structure is planned (see `planning`), never per call. Parameters without annotation,
 or annotated `Number` or `float`, are data: tensors, or numbers passed at run time. `Tensor`, or no annotation
-for `input`, is data that must be a tensor. A parameter annotated `list` takes a list of tensors. All others are static and part of the plan's key. Defaults that are not overridden
+for `input`, is data that must be a tensor. A parameter annotated `list` takes a list of tensors. All others are
+static and part of the plan's key. Defaults that are not overridden
 reach the body as plain Python values.
 """
 
@@ -60,10 +61,11 @@ class Declaration:
         """TypeError for a number where the op takes tensors alone."""
         for position in self.tensors:
             entry = key[position] if position < len(key) else Tensor
-            if isinstance(entry, type) and entry is not Tensor or entry is None and position < self.required:
+            if (isinstance(entry, type) and entry is not Tensor) or (entry is None and position < self.required):
                 given = "NoneType" if entry is None else entry.__name__
                 raise TypeError(
-                    f"{self.name}(): argument '{self.names[position]}' (position {position + 1}) must be Tensor, not {given}"
+                    f"{self.name}(): argument '{self.names[position]}' (position {position + 1}) must be Tensor, "
+                    f"not {given}"
                 )
 
     def bind(self, args, kwargs) -> list:
@@ -119,7 +121,8 @@ def op(
 
     method    also a method of Tensor (True, or the method's name)
     inplace   also `name_`, which writes into its first argument
-    out       accepts `out=`; "apart": which must not share memory with an argument; "dtype": whose type is the default of `dtype`
+    out       accepts `out=`; "apart": which must not share memory with an argument; "dtype": whose type is the
+    default of `dtype`
     view      the result shares memory with the input wherever strides allow
     alias     further public names
     mutates   names of parameters (tensors or lists) that receive the body's results; the op returns None
@@ -181,7 +184,8 @@ def make_op(declaration: Declaration, doc: str | None, into: int = -1) -> Op:
 
 
 def set_rule(declaration: Declaration, rule):
-    """State the derivative: `rule(cotangents, outputs, *arguments)` gives one cotangent per data argument (None for none).
+    """State the derivative: `rule(cotangents, outputs, *arguments)` gives one cotangent per data argument (None for
+    none).
 
     Cotangents of outputs that nothing used are None. The rule is written in ops, so it can be differentiated again.
     """

@@ -35,7 +35,8 @@ def check_classes(name: str, x, target, weight) -> None:
     classes = x.shape[class_dim(x)]
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != classes):
         raise RuntimeError(
-            f"{name}: weight tensor should be defined either for all {hint(classes)} classes or no classes but got weight tensor of "
+            f"{name}: weight tensor should be defined either for all {hint(classes)} classes or no classes but got "
+            f"weight tensor of "
             f"shape: {sizes(weight)}"
         )
 
@@ -195,7 +196,8 @@ def cross_entropy(
 ):
     """-log softmax(input)[target] of logits (N, C, ...) and classes (N, ...), or class probabilities (N, C, ...).
 
-    weight: (C,); targets of `ignore_index` count nothing; `label_smoothing` mixes targets with the uniform distribution.
+    weight: (C,); targets of `ignore_index` count nothing; `label_smoothing` mixes targets with the uniform
+    distribution.
 
     >>> logits = rushlight.tensor([[2.0, 0.0]])
     >>> rushlight.nn.functional.cross_entropy(logits, rushlight.tensor([0]))
@@ -214,7 +216,8 @@ def cross_entropy(
             raise RuntimeError("ignore_index is not supported for floating point target")
         if weight is not None and weight.shape != (input.shape[class_dim(input)],):
             raise RuntimeError(
-                f"cross_entropy: weight tensor should be defined either for all {input.shape[class_dim(input)]} classes or no "
+                f"cross_entropy: weight tensor should be defined either for all {input.shape[class_dim(input)]} "
+                f"classes or no "
                 f"classes but got weight tensor of shape: {list(weight.shape)}"
             )
         return cross_entropy_probabilities(input, target, weight, reduction, *smoothing)

@@ -43,7 +43,8 @@ def warn_unlike(input, target) -> None:
     """Warn of a loss between tensors that only broadcasting makes alike."""
     if input.shape != target.shape:
         warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely lead to "
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+            f"likely lead to "
             "incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
@@ -177,7 +178,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     reduction = reduction_of(size_average, reduce, reduction)
     if input.shape != target.shape:
         raise ValueError(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. Please "
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
+            f"deprecated. Please "
             "ensure they have the same size."
         )
     if isinstance(input, Tensor) and bool(outside(input)):

@@ -130,7 +130,8 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
     reduction = reduction_of(size_average, reduce, reduction)
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
-            f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {input1.shape}, "
+            f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            f"{input1.shape}, "
             f"input2: {input2.shape}, target: {target.shape}"
         )
     return margin_ranking_of(input1, input2, target, float(margin), reduction)
@@ -210,7 +211,8 @@ def triplet_margin_loss(
     check_margin(margin)
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError(
-            f"The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
+            f"The anchor, positive, and negative tensors are expected to have the same number of dimensions, but "
+            f"got: anchor "
             f"{anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
         )
 
@@ -237,7 +239,8 @@ def triplet_margin_with_distance_loss(
     distance = pairwise_distance if distance_function is None else distance_function
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but "
+            "got: anchor "
             f"{anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
         )
     return triplet(anchor, positive, negative, distance, margin, swap, reduction)

@@ -85,7 +85,8 @@ def bmm(input, mat2: Tensor):
     check_same_dtype("bmm", input, mat2)
     if input.shape[0] != mat2.shape[0]:
         raise RuntimeError(
-            f"bmm: batch1 has {hint(input.shape[0])} matrices and batch2 has {hint(mat2.shape[0])}; they must be as many"
+            f"bmm: batch1 has {hint(input.shape[0])} matrices and batch2 has {hint(mat2.shape[0])}; they must be as "
+            f"many"
         )
     check_inner("bmm", input, mat2, input.shape[2], mat2.shape[1])
     return B.dot(input, mat2)
@@ -113,17 +114,19 @@ def dot(input, tensor: Tensor):
         )
     if input.shape[0] != tensor.shape[0]:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{hint(input.shape[0])}] and src [{hint(tensor.shape[0])}] to have the same "
+            f"inconsistent tensor size, expected tensor [{hint(input.shape[0])}] and src [{hint(tensor.shape[0])}] "
+            f"to have the same "
             "number of elements"
         )
     return B.sum(input * tensor, dtype=input.dtype)
 
 
 def blended(base, result, beta, alpha):
-    """beta * base + alpha * result; beta = 0 drops the base, NaN and all. Of integers, the factors are integers, too."""
+    """beta * base + alpha * result; beta = 0 drops the base, NaN and all. Factors of integers are integers, too."""
     if base.ndim > result.ndim:
         raise RuntimeError(
-            f"expand: the number of sizes provided ({result.ndim}) must be greater or equal to the number of dimensions in the "
+            f"expand: the number of sizes provided ({result.ndim}) must be greater or equal to the number of "
+            f"dimensions in the "
             f"tensor ({base.ndim})"
         )
     beta, alpha = (factor_of(x, result.dtype) for x in (beta, alpha))

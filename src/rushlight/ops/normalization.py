@@ -23,7 +23,8 @@ def check_channels(name: str, x, **vectors) -> None:
     for what, v in vectors.items():
         if v is not None and (v.ndim != 1 or v.shape[0] != x.shape[1]):
             raise RuntimeError(
-                f"{name}: {what} should contain {hint(x.shape[1])} elements not {hint(product(v.shape))} (input {list(map(hint, x.shape))})"
+                f"{name}: {what} should contain {hint(x.shape[1])} elements not {hint(product(v.shape))} (input "
+                f"{list(map(hint, x.shape))})"
             )
 
 
@@ -147,7 +148,8 @@ def normalised_dims(x, normalized_shape) -> tuple:
         )
     if len(shape) > x.ndim or any(a != b for a, b in zip(x.shape[x.ndim - len(shape) :], shape)):
         raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but got input of "
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], "
+            f"but got input of "
             f"size{list(map(hint, x.shape))}"
         )
     return tuple(range(x.ndim - len(shape), x.ndim))

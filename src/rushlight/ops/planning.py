@@ -40,7 +40,7 @@ def plan_call(called: Op, key: tuple, flat: list, out_layouts: tuple = ()) -> Pl
 
 
 def is_elementwise(plan: Plan) -> bool:
-    """Whether the planned call reads an element of each operand to write one, so that the two may be the same memory."""
+    """Whether the planned call reads one element of each operand to write one, so that both may be the same memory."""
     return plan.derive.__self__.elementwise
 
 
@@ -240,7 +240,8 @@ def tuple_source(sizes) -> str:
 def launch_source(launch, positions: list) -> str:
     """A launch as `Plan` takes it; outputs are numbered among all results of the op, not only computed ones."""
     buffers = ", ".join(
-        f"({b.role!r}, {positions[b.index] if b.role == 'output' else b.index}, {source(b.offset)})" for b in launch.buffers
+        f"({b.role!r}, {positions[b.index] if b.role == 'output' else b.index}, {source(b.offset)})"
+        for b in launch.buffers
     )
     params = ", ".join(param_source(p) for p in launch.params)
     numbers = ", ".join(source(n) for n in (launch.range, launch.grain, launch.scratch))

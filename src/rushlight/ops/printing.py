@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 
 from ..core import engine
 from ..core.engine import Tensor
@@ -12,15 +11,15 @@ from ..ir import dtypes
 from .declare import composite
 
 
-@dataclass
 class Options:
-    """What `set_printoptions` sets."""
+    """What `set_printoptions` sets; a plain class, because dataclasses would cost a fifth of the package's import time."""
 
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
+    def __init__(self):
+        self.precision: int = 4
+        self.threshold: float = 1000
+        self.edgeitems: int = 3
+        self.linewidth: int = 80
+        self.sci_mode: bool | None = None
 
 
 _options = Options()
@@ -53,7 +52,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 
 def get_printoptions() -> dict:
     """The present options, as `set_printoptions` takes them."""
-    return asdict(_options)
+    return dict(vars(_options))
 
 
 @contextmanager

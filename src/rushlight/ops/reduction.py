@@ -35,7 +35,8 @@ def check_any(name: str, numel) -> None:
     """RuntimeError for an extreme of nothing."""
     if type(numel) is int and numel == 0:
         raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+            f"with the 'dim' "
             "argument."
         )
 
@@ -274,7 +275,7 @@ def variance(x, dims, correction: int | float, keepdim: bool):
 
 
 def spread_arguments(name: str, args, kwargs):
-    """var(x, unbiased), var(x, dim, unbiased, keepdim) and var(x, dim, correction=, keepdim=) as (dim, correction, keepdim)."""
+    """The forms (unbiased), (dim, unbiased, keepdim) and (dim, correction=, keepdim=) as (dim, correction, keepdim)."""
     names = ["dim", "unbiased", "keepdim"]
     if args and isinstance(args[0], bool):
         names = ["unbiased"]
@@ -323,7 +324,8 @@ def _spread(name: str, made, word: str):
 
     function.__name__ = name
     function.__doc__ = (
-        f"The {word} over all elements or `dim`: `{name}(input, dim=None, correction=1, keepdim=False)`; `unbiased=False` is "
+        f"The {word} over all elements or `dim`: `{name}(input, dim=None, correction=1, keepdim=False)`; "
+        f"`unbiased=False` is "
         "correction 0."
     )
     return composite(function, method=not name.endswith("mean"))

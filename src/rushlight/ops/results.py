@@ -102,7 +102,8 @@ def add_result(finished: Finished, value, flat: list, declaration, j: int) -> No
             return
         if declaration.view == "strict":
             raise RuntimeError(
-                f"{declaration.name}: view size is not compatible with input tensor's size and stride (at least one dimension "
+                f"{declaration.name}: view size is not compatible with input tensor's size and stride (at least one "
+                f"dimension "
                 "spans across two contiguous subspaces). Use .reshape(...) instead."
             )
     if finished.elementwise:
@@ -162,7 +163,8 @@ def check_fits(called: Op, value: Value, target: Value) -> None:
         raise_inexact(called.name, target.dtype, value.dtype)
     if category(value.dtype) > category(target.dtype) and not declaration.narrows:
         raise RuntimeError(
-            f"{called.name}: result type {value.dtype.name} can't be cast to the desired output type {target.dtype.name}"
+            f"{called.name}: result type {value.dtype.name} can't be cast to the desired output type "
+            f"{target.dtype.name}"
         )
 
 
@@ -195,7 +197,7 @@ def elementwise_strides(value: Value, flat: list):
 
 
 def dim_order(operand: Value) -> tuple:
-    """Dims from outermost to innermost by stride; dims that don't decide stay in place (insertion sort, as they come)."""
+    """Dims from outermost to innermost by stride; dims that don't decide stay in place (insertion sort)."""
     order = list(range(len(operand.shape)))
     shape, strides = [hint(n) for n in operand.shape], [hint(n) for n in operand.strides]
     if 0 in shape:

@@ -54,7 +54,8 @@ def check_no_gradient(name: str, args, kwargs, outputs) -> None:
         any_requires_grad(args) or any_requires_grad(kwargs.values()) or any_requires_grad(outputs)
     ):
         raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            f"arguments "
             "requires grad."
         )
 
@@ -65,7 +66,8 @@ def check_apart(name: str, outputs, arguments) -> None:
         for tensor in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(tensor, Tensor) and any(engine.is_alias(tensor, out) for out in outputs):
                 raise RuntimeError(
-                    f"{name}: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                    f"{name}: unsupported operation: some elements of the input tensor and the written-to tensor "
+                    f"refer to a "
                     "single memory location. Please clone() the tensor before performing the operation."
                 )
 
@@ -162,7 +164,8 @@ def store(out: Tensor, result: Tensor, name: str = "out") -> Tensor:
     if out.shape != result.shape:
         if out.numel():
             warnings.warn(
-                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the "
+                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does "
+                f"not match the "
                 f"required output shape {list(result.shape)}.",
                 stacklevel=4,
             )

@@ -54,7 +54,8 @@ def assert_close(
 ) -> None:
     """Raise AssertionError unless |actual - expected| <= atol + rtol·|expected| everywhere.
 
-    Takes tensors, Python numbers, NumPy arrays, and sequences and mappings of them. Tolerances follow the dtype unless both
+    Takes tensors, Python numbers, NumPy arrays, and sequences and mappings of them. Tolerances follow the dtype
+    unless both
     are given: exact for integers, (1.3e-6, 1e-5) for float32, (1e-7, 1e-7) for float64.
 
     equal_nan     NaN equals NaN
@@ -128,7 +129,10 @@ def as_tensor(value) -> Tensor:
 def compare_mappings(actual, expected, options: Options, where: str) -> str | None:
     if set(actual) != set(expected):
         missing, more = sorted(map(str, set(expected) - set(actual))), sorted(map(str, set(actual) - set(expected)))
-        return f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {missing}\nAdditional keys: {more}"
+        return (
+            f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {missing}\n"
+            f"Additional keys: {more}"
+        )
     for key in expected:
         fault = compare(actual[key], expected[key], options, f"{where}[{key!r}]")
         if fault is not None:
@@ -159,7 +163,8 @@ def compare_numbers(actual, expected, options: Options, where: str) -> str | Non
     if apart <= atol + rtol * abs(expected) and math.isfinite(apart):
         return None
     return (
-        f"Scalars are not close!\n\nExpected {expected!r} but got {actual!r}.\nAbsolute difference: {apart} (up to {atol} allowed)\n"
+        f"Scalars are not close!\n\nExpected {expected!r} but got {actual!r}.\nAbsolute difference: {apart} (up to "
+        f"{atol} allowed)\n"
         f"Relative difference: {apart / abs(expected) if expected else math.inf} (up to {rtol} allowed){place(where)}"
     )
 
@@ -183,9 +188,7 @@ def compare_tensors(actual: Tensor, expected: Tensor, options: Options, where: s
 def closeness(actual: Tensor, expected: Tensor, rtol: float, atol: float, equal_nan: bool) -> tuple:
     """(is close, distance, expected size), element by element."""
     common = FUNCTIONS["promote_types"](actual.dtype, expected.dtype)
-    if common.kind == "b":
-        common = dtypes.int64
-    elif common.kind in "iu":  # exact: the distance is taken of what is unequal only
+    if common.kind == "b" or common.kind in "iu":
         common = dtypes.int64
     actual, expected = actual.to(common), expected.to(common)
     same = actual == expected

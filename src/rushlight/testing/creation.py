@@ -23,7 +23,8 @@ def make_tensor(
 ) -> Tensor:
     """A tensor of uniform random numbers in [low, high).
 
-    Without bounds: [-9, 9) for floating point and complex (real and imaginary part), [-9, 10) for signed integers, [0, 10) for
+    Without bounds: [-9, 9) for floating point and complex (real and imaginary part), [-9, 10) for signed integers,
+    [0, 10) for
     uint8, both values for bool.
 
     noncontiguous  every second element of a larger tensor (no effect with fewer than two elements)

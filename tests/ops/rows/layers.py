@@ -128,6 +128,27 @@ WINDOWS = [
     ),
     Row("unfold_of", lambda x: [(x(2, 3, 5, 4), (3, 2), (1, 1), (1, 0), (2, 1))], "fhc"),
     Row("fold_of", lambda x: [(x(2, 18, 9), (5, 4), (3, 2), (1, 1), (1, 0), (2, 1))], "fhc"),
+    Row("antialiased", lambda x: [(x(1, 2, 6, 5), (3, 4), (None, None), m, False) for m in ("bilinear", "bicubic")]),
+    Row(
+        "unpooled",
+        lambda x: [
+            (x(2, 3, 4), x.distinct(2, 3, 4, high=9), (9,)),
+            (x(3, 2, 2), x.distinct(3, 4, high=12).reshape(3, 2, 2), (4, 3)),
+        ],
+    ),
+    Row("fractional", lambda x: [(x.spaced(2, 2, 6, 7), x.fixed(2, 2, 2, low=0, high=1), (2, 3), (3, 4))]),
+    Row(
+        "sampled",
+        lambda x: [
+            *(
+                (x(2, 2, 4, 5), x(2, 3, 2, 2, low=-1.1, high=1.1), m, p, False)
+                for m, p in (("bilinear", "zeros"), ("bicubic", "border"))
+            ),
+            (x(1, 2, 3, 4, 3), x(1, 2, 2, 3, 3, low=-1.1, high=1.1), "nearest", "reflection", True),
+        ],
+        rtol=1e-4,
+    ),
+    Row("moved_grid", lambda x: [(x(2, 2, 3), (4, 5), False), (x(1, 3, 4), (2, 3, 2), True)]),
     *rows("pixel_shuffle", lambda x: [(x(2, 8, 3, 2), 2)], ALL),
     *rows("pixel_unshuffle", lambda x: [(x(2, 2, 4, 6), 2)], ALL),
     *rows("channel_shuffle", lambda x: [(x(2, 6, 3, 2), 3)], ALL),

@@ -31,6 +31,11 @@ PRODUCTS = [
     Row("addr", scaled((3, 4), (3,), (4,)), NUMBERS),
     Row("outer", lambda x: [(x(3), x(4)), (x(0), x(2))], ALL),
     Row("linear", lambda x: [(x(3, 4), x(2, 4), x(2)), (x(2, 3, 4), x(5, 4)), (x(4), x(2, 4), x(2))], NUMBERS),
+    Row(
+        "attention",
+        lambda x: [(x(2, 3, 4), x(2, 5, 4), x(2, 5, 3)), (x(2, 3, 4), x(2, 3, 4), x(2, 3, 2), x(3, 3), True, 0.5)],
+        rtol=1e-4,
+    ),
     Row("attention_scores", lambda x: [(x(2, 3, 4), x(2, 5, 4)), (x(2, 3, 4), x(2, 3, 4), x(3, 3), True, 0.5)]),
 ]
 
