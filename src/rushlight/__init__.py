@@ -66,13 +66,13 @@ _NAMES = {
     "get_rng_state": "random",
     "iinfo": "ops.dtypes",
     "initial_seed": "random",
-    "is_anomaly_check_nan_enabled": "autograd.anomaly",
-    "is_anomaly_enabled": "autograd.anomaly",
+    "is_anomaly_check_nan_enabled": "autograd.anomaly_mode",
+    "is_anomaly_enabled": "autograd.anomaly_mode",
     "load": "serialization",
     "manual_seed": "random",
     "save": "serialization",
     "seed": "random",
-    "set_anomaly_enabled": "autograd.anomaly",
+    "set_anomaly_enabled": "autograd.anomaly_mode",
     "set_rng_state": "random",
 }
 

@@ -6,8 +6,13 @@ import weakref
 import pytest
 
 import rushlight as rl
-from rushlight.autograd import Function, anomaly, graph
-from rushlight.autograd.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+from rushlight.autograd import Function, anomaly_mode, graph
+from rushlight.autograd.checkpoint import (
+    CheckpointError,
+    checkpoint,
+    checkpoint_sequential,
+    set_checkpoint_early_stop,
+)
 from rushlight.testing import assert_close
 
 
@@ -125,7 +130,7 @@ def test_nan_is_found_where_it_came_from():
             pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan"),
         ):
             y.backward()
-    assert not anomaly.is_anomaly_enabled()
+    assert not anomaly_mode.is_anomaly_enabled()
     (culprit(x) * 0).backward()
     assert x.grad.isnan().item()
 
@@ -141,8 +146,8 @@ def test_errors_show_where_their_node_was_recorded():
             raise ValueError("broken")
 
     x = leaf(1.0)
-    with anomaly.set_detect_anomaly(True, check_nan=False):
-        assert anomaly.is_anomaly_enabled() and not anomaly.is_anomaly_check_nan_enabled()
+    with anomaly_mode.set_detect_anomaly(True, check_nan=False):
+        assert anomaly_mode.is_anomaly_enabled() and not anomaly_mode.is_anomaly_check_nan_enabled()
         y = Broken.apply(x)
         with (
             pytest.warns(UserWarning, match="Error detected in BrokenBackward"),
@@ -253,6 +258,23 @@ def test_checkpoint_notices_another_second_run():
     y = checkpoint(changing, x, use_reentrant=False)
     with pytest.raises(CheckpointError, match="different metadata"):
         y.backward()
+
+
+def test_checkpoint_stops_early_unless_told_otherwise():
+    ends = []
+
+    def function(x):
+        y = x.exp().sin()  # the last value that is saved
+        ends.append(y)
+        return y
+
+    x = leaf(1.0)
+    for stops in (True, False):
+        ends.clear()
+        with set_checkpoint_early_stop(stops):
+            y = checkpoint(function, x, use_reentrant=False)
+        y.backward()
+        assert len(ends) == (1 if stops else 2)
 
 
 def test_checkpoint_wrong_calls():

@@ -13,8 +13,17 @@ from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
 from .modes import *  # noqa: F403
 
-_PARTS = ("anomaly", "checkpoint", "forward_ad", "forward_mode", "functional", "graph")
-_NAMES = {"detect_anomaly": "anomaly", "set_detect_anomaly": "anomaly"}
+_PARTS = (
+    "anomaly_mode",
+    "checkpoint",
+    "forward_ad",
+    "forward_mode",
+    "functional",
+    "grad_mode",
+    "graph",
+    "variable",
+)
+_NAMES = {"detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}
 
 
 def __getattr__(name: str):

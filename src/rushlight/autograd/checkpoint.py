@@ -46,7 +46,7 @@ def checkpoint(
     determinism_check   "default" compares shapes and dtypes of what the second run saves with the first, "none" does
     not
     early_stop          end the second run once all that was saved is there again
-    debug               tell in errors which tensor differs
+    debug               accepted for PyTorch's sake: errors always tell which tensor differs
 
     Raises CheckpointError where the second run saves other tensors than the first.
     """
@@ -74,6 +74,19 @@ def checkpoint(
     )
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)
+
+
+class set_checkpoint_early_stop:
+    """Within the block, checkpoints end their second run early or not, whatever they were told."""
+
+    def __init__(self, enable: bool):
+        self.enable = enable
+
+    def __enter__(self):
+        self.was, Frame.early_stop_for_all = Frame.early_stop_for_all, self.enable
+
+    def __exit__(self, *exc):
+        Frame.early_stop_for_all = self.was
 
 
 def checkpoint_sequential(functions, segments: int, input, use_reentrant: bool | None = None, **kwargs):
@@ -126,8 +139,11 @@ class Done(BaseException):
 class Frame:
     """One checkpointed call: numbers what is saved, and holds what the second run saved in its place."""
 
+    early_stop_for_all: bool | None = None  # set by `set_checkpoint_early_stop`
+
     def __init__(self, run, context, preserve_rng_state: bool, checked: bool, early_stop: bool):
-        self.run, self.context, self.checked, self.early_stop = run, context, checked, early_stop
+        self.run, self.context, self.checked = run, context, checked
+        self.early_stop = early_stop if self.early_stop_for_all is None else self.early_stop_for_all
         self.state = random.get_rng_state() if preserve_rng_state else None
         self.handles: list = []  # weak: nodes that are gone need nothing again
         self.found: dict[int, Tensor] = {}
