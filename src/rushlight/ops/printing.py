@@ -12,7 +12,7 @@ from .declare import composite
 
 
 class Options:
-    """What `set_printoptions` sets; a plain class, because dataclasses would cost a fifth of the package's import time."""
+    """What `set_printoptions` sets. A plain class: dataclasses would cost a fifth of the import time."""
 
     def __init__(self):
         self.precision: int = 4

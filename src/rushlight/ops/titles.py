@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..core.engine import Layout, missing
 
 TITLES = {
+    "attention": "ScaledDotProductFlashAttentionForCpu",
     "attention_scores": "ScaledDotProductFlashAttentionForCpu",
     "batch_norm_eval": "NativeBatchNorm",
-    "batch_norm_statistics": "NativeBatchNorm",
     "batch_norm_train": "NativeBatchNorm",
     "bce_of": "BinaryCrossEntropy",
     "bce_with_logits_of": "BinaryCrossEntropyWithLogits",
@@ -36,7 +36,7 @@ TITLES = {
     "kept": "Mul",
     "kept_affine": "Add",
     "kthvalue": "Kthvalue",
-    "l1_loss_of": "Mean",
+    "l1_of": "Mean",
     "largest_with_places": "Topk",
     "layer_norm_of": "NativeLayerNorm",
     "linear": "Addmm",
@@ -46,7 +46,7 @@ TITLES = {
     "min_along": "Min",
     "max_all": "Max",
     "min_all": "Min",
-    "mse_loss_of": "MseLoss",
+    "mse_of": "MseLoss",
     "nll_of": "NllLoss",
     "norm_of": "LinalgVectorNorm",
     "of_parts": "Complex",
