@@ -119,3 +119,11 @@ def test_order_follows_what_is_read():
 
     names = kernels(build, (20, 20), (20, 20))
     assert names[0] == "map_tanh" and names[2] == "row_sum_exp" and len(names) == 4
+
+
+def test_an_operand_that_is_no_view_of_memory_is_computed_into_its_copy():
+    def rows_of_columns(x, v):
+        y = B.permute(B.exp(x), (0, 2, 1))
+        return B.dot(B.reshape(y, (y.shape[0] * y.shape[1], y.shape[2])), v)
+
+    Case(rows_of_columns, [random((2, 6, 5)), random((6, 3))], symbolic=True).check()

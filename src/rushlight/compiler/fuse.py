@@ -94,14 +94,13 @@ class Fuser:
         """Note that a template reads a value, which must be in memory, perhaps as a view of what is."""
         base = base_of(value)
         number = base.weak and base.node is None
-        if not number:
-            self.memory.home(base)
-        if number or self.memory.find(value) is None:
+        if number or not self.memory.could_find(value, base):
             if value not in self.operands:
                 array = self.memory.copies[value] = self.memory.context.temp(value.shape, value.dtype)
                 self.operands[value] = self.copy(value, array, reader.first)
             self.operands[value].find().after.append(reader)
             return
+        self.memory.home(base)
         self.required.add(base)
         self.readers.setdefault(base, []).append(reader)
 

@@ -49,6 +49,17 @@ class Memory:
         """A template's operand in memory."""
         return self.copies[value] if value in self.copies else self.find(value)
 
+    def could_find(self, value: Value, base: Value) -> bool:
+        """Whether a value is its base, or a view of it, once the base has a home."""
+        if base in self.homes or base in self.places:
+            self.home(base)
+            return self.find(value) is not None
+        # a home that nothing is stored to would mislead later readers
+        self.homes[base] = Array("temp", -1, base.shape, contiguous_strides(base.shape), base.dtype)
+        found = self.find(value) is not None
+        del self.homes[base]
+        return found
+
     def find(self, value: Value, reader=None) -> Array | None:
         """A value in memory: its home, or strides over the home of what it is a view of.
 

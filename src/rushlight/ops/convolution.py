@@ -148,10 +148,30 @@ def convolve_transposed(name: str, n: int, x, weight, bias, stride, padding, out
     )
     if any(hint(m) <= 0 for m in shape):
         raise RuntimeError(f"{name}: calculated output size {list(map(hint, shape))} is too small")
-    result = conv_input_grad(x, weight, shape=shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    place = {"stride": stride, "dilation": dilation, "groups": groups}
+    if any(e >= s for e, s in zip(extra, stride)):
+        result = cut(
+            conv_input_grad(x, weight, shape=whole(x, weight, **place), padding=(0,) * n, **place), padding, shape
+        )
+    else:
+        result = conv_input_grad(x, weight, shape=shape, padding=padding, **place)
     if bias is not None:
         result = result + B.reshape(bias, (1, bias.shape[0], *(1,) * n))
     return B.squeeze(result, 0) if unbatched else result
+
+
+def whole(x, weight, stride, dilation, groups) -> tuple:
+    """The spatial sizes of a transposed convolution without padding."""
+    return tuple(
+        (size - 1) * s + d * (k - 1) + 1 for size, s, d, k in zip(x.shape[2:], stride, dilation, weight.shape[2:])
+    )
+
+
+def cut(x, padding, shape):
+    """The part of `shape` behind the padding; zeros where nothing was computed."""
+    low = (0, 0, *(-p for p in padding))
+    high = (0, 0, *(wanted + p - size for wanted, p, size in zip(shape, padding, x.shape[2:])))
+    return B.pad(x, low, high)
 
 
 @op(channels=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ..ir import build as B
+from ..ir import dtypes
 from ..ir.primitives.window import adaptive_avg_pool, adaptive_max_pool, avg_pool, max_pool
-from ..ir.sizes import hint
+from ..ir.sizes import hint, product
+from .checks import check_kinds
 from .convolution import per_dim
 from .declare import composite, op
 
@@ -14,7 +16,7 @@ def check_spatial(name: str, x, n: int) -> None:
         raise RuntimeError(
             f"{name}: Expected {n + 1}D or {n + 2}D input, but got input of shape {list(map(hint, x.shape))}"
         )
-    if any(type(s) is int and s == 0 for s in x.shape[1:]):
+    if any(type(s) is int and s == 0 for s in x.shape[-n - 1 :]):
         raise RuntimeError(f"{name}: expected non-zero sizes behind the batch, got {list(map(hint, x.shape))}")
 
 
@@ -114,8 +116,10 @@ def _avg(n: int):
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         kernel, strides, pads, _, shape = geometry(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
-        return avg_pool(
-            input,
+        x = B.cast(input, dtypes.float64) if input.dtype is dtypes.int64 else input
+        check_kinds(name, x.dtype, "f")
+        mean = avg_pool(
+            x,
             kernel=kernel,
             stride=strides,
             padding=pads,
@@ -123,10 +127,17 @@ def _avg(n: int):
             count_include_pad=count_include_pad,
             divisor=divisor_override,
         )
+        return mean if x is input else truncated(mean)
 
     body.__name__ = name
     body.__doc__ = f"The mean of each window of {n} dims; `stride` is `kernel_size` unless given."
-    return op(body, channels=True)
+    return op(body, channels=True, out=True)
+
+
+def truncated(mean):
+    """The integer quotient that a mean of integers stands for: it may lie a rounding error below."""
+    near = B.round(mean)
+    return B.cast(B.where(B.lt(B.abs(mean - near), 1e-6), near, B.trunc(mean)), dtypes.int64)
 
 
 avg_pool1d, avg_pool2d, avg_pool3d = _avg(1), _avg(2), _avg(3)
@@ -134,10 +145,23 @@ avg_pool1d, avg_pool2d, avg_pool3d = _avg(1), _avg(2), _avg(3)
 
 def adaptive_shape(name: str, x, n: int, output_size) -> tuple:
     """Output sizes, None meaning the input's."""
-    check_spatial(name, x, n)
+    if isinstance(output_size, tuple) and n > 1 and len(output_size) >= x.ndim:
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    if x.ndim not in (n + 1, n + 2):
+        raise RuntimeError(f"{name}: Expected {n + 1}D or {n + 2}D tensor, but got {list(map(hint, x.shape))}")
+    if any(type(s) is int and s == 0 for s in x.shape[-n if "avg" in name else -n - 1 :]):
+        raise RuntimeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+            f"{list(map(hint, x.shape))}"
+        )
+    check_kinds(name, x.dtype, "f" if "avg" in name else "uif")
     sizes = output_size if isinstance(output_size, tuple) else (output_size,) * n
     if len(sizes) != n:
         raise RuntimeError(f"{name}: output_size must have {n} elements, got {sizes}")
+    if any(type(want) is int and want < 0 for want in sizes):
+        raise RuntimeError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {list(sizes)}"
+        )
     return tuple(have if want is None else want for want, have in zip(sizes, x.shape[-n:]))
 
 
@@ -182,18 +206,14 @@ adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = map(_adaptive_ma
 
 def _lp(n: int):
     def function(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-        kernel = per_dim(window(kernel_size), n, "lp_pool", "kernel_size")
-        count = 1
-        for k in kernel:
-            count *= k
-        powers = input.abs().pow(norm_type) if norm_type % 2 else input.pow(norm_type)
-        pool = (avg_pool1d, avg_pool2d)[n - 1]
-        total = pool(powers, kernel, window(stride), 0, ceil_mode) * count
+        kernel = per_dim(window(kernel_size), n, f"lp_pool{n}d", "kernel_size")
+        pool = (avg_pool1d, avg_pool2d, avg_pool3d)[n - 1]
+        total = pool(input.pow(norm_type), kernel, window(stride), 0, ceil_mode) * product(kernel)
         return total.pow(1.0 / norm_type)
 
     function.__name__ = f"lp_pool{n}d"
-    function.__doc__ = f"The p-norm of each window of {n} dims."
+    function.__doc__ = f"The p-norm of each window of {n} dims (without absolute values, as PyTorch has it)."
     return composite(function)
 
 
-lp_pool1d, lp_pool2d = _lp(1), _lp(2)
+lp_pool1d, lp_pool2d, lp_pool3d = map(_lp, (1, 2, 3))
