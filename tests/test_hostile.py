@@ -126,7 +126,12 @@ print("done")
 
 def test_hostile_calls():
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], input="\n".join(CALLS), capture_output=True, text=True, timeout=100, env=os.environ
+        [sys.executable, "-c", PROGRAM],
+        input="\n".join(CALLS),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=os.environ,
     )
     assert done.stdout.endswith("done\n"), (done.returncode, done.stdout.splitlines()[-1:], done.stderr[-500:])
 

@@ -105,7 +105,9 @@ def check_steps(name: str, *geometry) -> None:
     """Kernels, strides, paddings and dilations that a kernel's 32-bit places within a window can hold."""
     for steps in geometry:
         if any(type(n) is int and not -LONGEST_STEP < n < LONGEST_STEP for n in steps):
-            fail(name, f"kernel sizes, strides, paddings and dilations must be below {LONGEST_STEP}, got {tuple(steps)}")
+            fail(
+                name, f"kernel sizes, strides, paddings and dilations must be below {LONGEST_STEP}, got {tuple(steps)}"
+            )
 
 
 def check_dtype(name: str, value: Value, kinds: str) -> None:
