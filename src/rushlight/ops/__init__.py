@@ -3,7 +3,7 @@
 # isort: skip_file - later families use earlier ones
 # fmt: off
 from . import dtypes, arithmetic, comparison, unary, copying, creation, shape, matmul, reduction
-from . import activation, softmax_family, normalization, loss, likelihood, margin_loss, convolution, pooling, unpooling, spatial, resampling, grids, attention
+from . import activation, softmax_family, normalization, loss, likelihood, margin_loss, ctc, convolution, pooling, unpooling, spatial, resampling, grids, attention
 from . import compaction, indexing, masking, scattering, replacing, embeddings, joining, arranging, diagonals
 from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, filling, random, noise, complex
