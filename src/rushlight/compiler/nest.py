@@ -98,13 +98,17 @@ class Nest:
         return bool(self.outer[-1].size >= width and count < width)
 
     def most_unit(self, loops, stores_first: bool = False) -> tuple[Dim, int] | None:
-        """The loop along which most accesses are contiguous, and how many are."""
+        """The loop along which most accesses are contiguous, and how many are.
+
+        What a row kernel accesses once per row hardly counts beside what it accesses all along.
+        """
         best = None
+        weigh = {id(a): 1 if self.is_map or a.strides.keys() & set(self.inner) else 0.01 for a in self.body.accesses()}
         for dim in reversed(loops):
             if dim is self.cluster.parts:
                 continue
-            stores = sum(a.is_unit(dim) for _, a in self.body.stores)
-            loads = sum(a.is_unit(dim) for a in self.body.loads())
+            stores = sum(weigh[id(a)] for _, a in self.body.stores if a.is_unit(dim))
+            loads = sum(weigh[id(a)] for a in self.body.loads() if a.is_unit(dim))
             score = loads + (100 if stores_first else 1) * stores
             if score and (best is None or score > best[1]):
                 best = dim, score

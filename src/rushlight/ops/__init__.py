@@ -1,9 +1,10 @@
 """The catalogue: every public tensor function, by family, each declared once."""
 
-# isort: skip_file - later families use earlier ones
+# ruff: noqa: I001 - the order matters: later families use earlier ones
 # fmt: off
 from . import dtypes, arithmetic, comparison, unary, copying, creation, shape, matmul, reduction
-from . import activation, softmax_family, normalization, loss, likelihood, margin_loss, ctc, convolution, pooling, unpooling, spatial, resampling, grids, attention
+from . import activation, softmax_family, normalization, loss, likelihood, margin_loss, ctc, convolution, pooling
+from . import unpooling, spatial, resampling, grids, attention
 from . import compaction, indexing, masking, scattering, replacing, embeddings, joining, arranging, diagonals
 from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, filling, random, noise, complex

@@ -66,7 +66,8 @@ def check_kernel_fits(name: str, x, weight, padding, dilation) -> None:
     for size, k, p, d in zip(x.shape[2:], weight.shape[2:], padding, dilation):
         if size + 2 * p < d * (k - 1) + 1:
             raise RuntimeError(
-                f"{name}: Calculated padded input size per channel: {hint(size) + 2 * p}. Kernel size: {hint(d * (k - 1) + 1)}. "
+                f"{name}: Calculated padded input size per channel: {hint(size) + 2 * p}. Kernel size: "
+                f"{hint(d * (k - 1) + 1)}. "
                 "Kernel size can't be greater than actual input size"
             )
 
@@ -103,7 +104,8 @@ def convolve(name: str, n: int, x, weight, bias, stride, padding, dilation, grou
     return B.squeeze(result, 0) if unbatched else result
 
 
-_FORMULA = """input: (N, C, {dims}) or (C, {dims}); weight: (O, C / groups, {kernel}); bias: (O,) or None. `stride`, `padding` and
+_FORMULA = """input: (N, C, {dims}) or (C, {dims}); weight: (O, C / groups, {kernel}); bias: (O,) or None. `stride`,
+`padding` and
     `dilation` are integers or one per spatial dim; `padding` may be "valid" or "same"."""
 
 

@@ -197,7 +197,7 @@ def evenly(size: int, align_corners: bool, dtype):
 
 @composite
 def affine_grid(theta, size, align_corners=None):
-    """A grid for `grid_sample`, from affine maps theta (N, 2, 3) for `size` (N, C, H, W), or (N, 3, 4) for (N, C, D, H, W)."""
+    """A grid for `grid_sample` from affine maps: theta (N, 2, 3) for `size` (N, C, H, W), (N, 3, 4) with depth."""
     if align_corners is None:
         warn_default("grid_sample")
     if not theta.dtype.is_floating_point:
@@ -206,7 +206,8 @@ def affine_grid(theta, size, align_corners=None):
     n = len(size) - 2
     if n not in (2, 3):
         raise NotImplementedError(
-            f"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size {size}."
+            f"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            f"{size}."
         )
     if theta.ndim != 3 or tuple(theta.shape[-2:]) != (n, n + 1):
         raise ValueError(

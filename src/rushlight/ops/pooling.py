@@ -53,7 +53,8 @@ def geometry(name: str, n: int, x, kernel, stride, padding, dilation, ceil_mode:
     )
     if any(hint(m) < 1 for m in shape):
         raise RuntimeError(
-            f"{name}: Given input size {list(map(hint, x.shape))}: calculated output size {list(map(hint, shape))} is too small"
+            f"{name}: Given input size {list(map(hint, x.shape))}: calculated output size {list(map(hint, shape))} "
+            f"is too small"
         )
     return kernel, stride, padding, dilation, shape
 

@@ -18,7 +18,8 @@ def constant_pad(input, pad: tuple, value: Number = 0):
     for d, (a, b) in enumerate(zip(low, high)):
         if input.shape[d] + a + b < 0:
             raise RuntimeError(
-                f"The input size {hint(input.shape[d])}, plus negative padding {a} and {b}, resulted in a negative output size, "
+                f"The input size {hint(input.shape[d])}, plus negative padding {a} and {b}, resulted in a negative "
+                f"output size, "
                 f"which is invalid. Check dimension {d} of your input."
             )
     if isinstance(value, (int, float, complex, bool)):
@@ -32,7 +33,8 @@ def amounts(x, pad: tuple) -> tuple[list, list]:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) > 2 * x.ndim:
         raise RuntimeError(
-            f"Padding length should be less than or equal to two times the input dimension but got padding length {len(pad)} and "
+            f"Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and "
             f"input of dimension {x.ndim}"
         )
     low, high = [0] * x.ndim, [0] * x.ndim
@@ -74,7 +76,8 @@ def check_edge(mode: str, x, d: int, before: int, after: int) -> None:
     limit = {"reflect": size - 1, "circular": size, "replicate": None}[mode]
     if limit is not None and (before > limit or after > limit):
         raise RuntimeError(
-            f"Padding size should be less than the corresponding input dimension, but got: padding ({before}, {after}) at dimension "
+            f"Padding size should be less than the corresponding input dimension, but got: padding ({before}, "
+            f"{after}) at dimension "
             f"{d} of input {list(map(hint, x.shape))}"
         )
 
@@ -97,7 +100,8 @@ def pad(input, pad, mode="constant", value=None):
         raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
     if mode != "circular" and 0 in input.shape[input.ndim - spatial - 1 :]:
         raise RuntimeError(
-            f"Expected {spatial + 1}D or {spatial + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"Expected {spatial + 1}D or {spatial + 2}D (batch mode) tensor with possibly 0 batch size and other "
+            f"non-zero "
             f"dimensions for input, but got: {list(input.shape)}"
         )
     if any(p < 0 for p in pad) and mode == "circular":
@@ -124,7 +128,8 @@ def unfold_of(input, kernel: tuple, dilation: tuple, padding: tuple, stride: tup
         span = dilation[i] * (kernel[i] - 1) + 1
         if x.shape[2 + i] < span:
             raise RuntimeError(
-                f"unfold: Given input with spatial size {list(map(hint, input.shape[2:]))}, kernel_size={kernel}, dilation={dilation}, "
+                f"unfold: Given input with spatial size {list(map(hint, input.shape[2:]))}, kernel_size={kernel}, "
+                f"dilation={dilation}, "
                 f"padding={padding}: the calculated shape of the array of sliding blocks is too small"
             )
         x = B.unfold(x, 2 + i, span, stride[i])
@@ -201,7 +206,8 @@ def pixel_shuffle(input, upscale_factor: int):
     *lead, c, h, w = input.shape
     if r <= 0 or c % (r * r) != 0:
         raise RuntimeError(
-            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+            f"upscale_factor, but "
             f"input.size(-3)={hint(c)} is not divisible by {r * r}"
         )
     k = len(lead)

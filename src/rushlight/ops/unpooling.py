@@ -21,7 +21,8 @@ def unpooled(input, indices: Tensor, size: tuple):
         raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype.name}")
     if len(input.shape) != len(indices.shape) or any(a != b for a, b in zip(input.shape, indices.shape)):
         raise RuntimeError(
-            f"Expected shape of indices to be same as that of the input tensor ({list(map(hint, input.shape))}) but got indices "
+            f"Expected shape of indices to be same as that of the input tensor ({list(map(hint, input.shape))}) but "
+            f"got indices "
             f"tensor with shape: {list(map(hint, indices.shape))}"
         )
     lead = input.shape[: input.ndim - n]
@@ -39,7 +40,8 @@ def unpooled_size(x, kernel, stride, padding, output_size, n: int) -> tuple:
     given = tuple(output_size)[2:] if len(output_size) == n + 2 else tuple(output_size)
     if len(given) != n:
         raise ValueError(
-            f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of '{len(given)}'"
+            f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of "
+            f"'{len(given)}'"
         )
     for size, low, step in zip(given, least, stride):
         if not low - step < size < low + step:
@@ -64,7 +66,8 @@ def _unpool(n: int):
 
     function.__name__ = name
     function.__doc__ = (
-        f"The inverse of max_pool{n}d, as far as there is one: values go back to where `indices` says they came from, the rest "
+        f"The inverse of max_pool{n}d, as far as there is one: values go back to where `indices` says they came "
+        f"from, the rest "
         "is zero. `output_size` chooses among the sizes that pool to the input's."
     )
     return composite(function)
@@ -83,7 +86,8 @@ def fractional(input, samples: Tensor, kernel: tuple, size: tuple):
     for d in range(n):
         if input.shape[2 + d] < size[d] + kernel[d] - 1:
             raise RuntimeError(
-                f"fractional_max_pool{n}d(): pool size {kernel[d]} too large relative to input size {hint(input.shape[2 + d])}"
+                f"fractional_max_pool{n}d(): pool size {kernel[d]} too large relative to input size "
+                f"{hint(input.shape[2 + d])}"
             )
         # of two samples the first is for columns
         sample = B.select(samples, 2, d if n == 3 else n - 1 - d)
@@ -142,7 +146,8 @@ def _fractional(n: int):
     for made, suffix in ((with_indices, "_with_indices"), (function, "")):
         made.__name__ = name + suffix
         made.__doc__ = (
-            f"The largest element of each of `output_size` windows of {n} dims at random places (Graham 2014); `output_ratio` "
+            f"The largest element of each of `output_size` windows of {n} dims at random places (Graham 2014); "
+            f"`output_ratio` "
             "gives sizes as parts of the input's."
         )
         composite(made)
