@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..ir import build as B
 from ..ir.sizes import hint, product
 from .activation import FUNCTIONAL
+from .checks import check_kinds
 from .declare import FUNCTIONS, Number, composite, op
 from .reduction import check_floating, norm_of, order_of
 from .softmax_family import wide_type
@@ -155,32 +156,67 @@ def normalised_dims(x, normalized_shape) -> tuple:
     return tuple(range(x.ndim - len(shape), x.ndim))
 
 
-@op(public=False)
+# -- rows: what layer, group and RMS normalisation have in common -------------------------------------
+def unit_rows(wide, dims, eps):
+    """Rows of mean 0 and variance 1, the means, and 1 / sqrt(variance + eps)."""
+    mean = B.mean(wide, dims, True)
+    centred = wide - mean
+    inverse = B.rsqrt(B.mean(centred * centred, dims, True) + eps)
+    return centred * inverse, mean, inverse
+
+
+def rows_cotangent(g, unit, inverse, dims, of_mean, of_inverse):
+    """What reaches the rows through their normalisation (g, may be None), and through statistics that a second
+    derivative reads."""
+    n = product(unit.shape[d] for d in dims)
+    total = None
+    if g is not None:
+        total = inverse * (g - B.mean(g, dims, True) - unit * B.mean(g * unit, dims, True))
+    if of_mean is not None:
+        total = added(total, B.broadcast_to(of_mean / n, unit.shape))
+    if of_inverse is not None:
+        total = added(total, unit * (of_inverse * (inverse * inverse) * (-1 / n)))
+    return total
+
+
+def added(total, term):
+    return term if total is None else total + term
+
+
+@op(public=False, visible=1)
 def layer_norm_of(input, normalized_shape: tuple, weight=None, bias=None, eps: float = 1e-5):
-    """Normalised over the trailing dims."""
+    """Normalised over the trailing dims (and the rows' means and 1 / sqrt(variance + eps))."""
     dims = normalised_dims(input, normalized_shape)
-    wide = B.cast(input, wide_type(input.dtype))
-    centred = wide - B.mean(wide, dims, True)
-    result = centred * B.rsqrt(B.mean(centred * centred, dims, True) + eps)
+    check_rows("layer_norm", input, normalized_shape, weight=weight, bias=bias)
+    result, mean, inverse = unit_rows(B.cast(input, wide_type(input.dtype)), dims, eps)
     if weight is not None:
         result = result * weight
     if bias is not None:
         result = result + bias
-    return B.cast(result, input.dtype)
+    return B.cast(result, input.dtype), mean, inverse
+
+
+def check_rows(name: str, x, shape, **vectors) -> None:
+    check_kinds("LayerNormKernelImpl", x.dtype, "f")
+    for what, v in vectors.items():
+        if v is not None and (v.ndim != len(shape) or any(n != m for n, m in zip(v.shape, shape))):
+            raise RuntimeError(
+                f"{name}: Expected {what} to be of same shape as normalized_shape, but got {what} of shape "
+                f"{list(map(hint, v.shape))} and normalized_shape = {list(shape)}"
+            )
 
 
 @layer_norm_of.vjp
 def _(cotangents, outputs, input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    _, mean, inverse = outputs
     dims = normalised_dims(input, normalized_shape)
     lead = tuple(d for d in range(input.ndim) if d not in dims)
-    g, wide = B.cast(cotangents[0], wide_type(input.dtype)), B.cast(input, wide_type(input.dtype))
-    centred = wide - B.mean(wide, dims, True)
-    inverse = B.rsqrt(B.mean(centred * centred, dims, True) + eps)
-    unit = centred * inverse
-    scaled = g if weight is None else g * weight
-    input_cotangent = inverse * (scaled - B.mean(scaled, dims, True) - unit * B.mean(scaled * unit, dims, True))
+    unit = (B.cast(input, mean.dtype) - mean) * inverse
+    if cotangents[0] is None:
+        return rows_cotangent(None, unit, inverse, dims, *cotangents[1:]), None, None
+    g = B.cast(cotangents[0], mean.dtype)
     return (
-        input_cotangent,
+        rows_cotangent(g if weight is None else g * weight, unit, inverse, dims, *cotangents[1:]),
         None if weight is None else B.sum(g * unit, lead) if lead else g * unit,
         None if bias is None else B.sum(g, lead) if lead else g,
     )
@@ -196,27 +232,71 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_
     return layer_norm_of(input, shape, weight, bias, float(eps))
 
 
-@op(channels=True)
-def group_norm(input, num_groups: int, weight=None, bias=None, eps: float = 1e-5):
-    """Normalise groups of channels (dim 1) of each sample (Wu & He 2018), then scale and shift channels."""
+def in_groups(x, groups: int):
+    """(N, C, ...) as (N, groups, C / groups, the rest)."""
+    n, c = x.shape[:2]
+    return B.reshape(x, (n, groups, c // groups, product(x.shape[2:])))
+
+
+def of_groups(v, groups: int):
+    """A vector over channels in a shape that broadcasts against `in_groups`."""
+    return B.reshape(v, (1, groups, v.shape[0] // groups, 1))
+
+
+@op(public=False, visible=1, channels=True)
+def group_norm_of(input, num_groups: int, weight=None, bias=None, eps: float = 1e-5):
+    """Normalised by groups of channels (and the groups' means and 1 / sqrt(variance + eps))."""
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
-    if input.shape[1] % num_groups != 0:
+    if num_groups <= 0 or input.shape[1] % num_groups != 0:
         raise RuntimeError(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(map(hint, input.shape))} and num_groups={num_groups}"
         )
+    check_kinds("GroupNormKernelImpl", input.dtype, "f")
     check_channels("group_norm", input, weight=weight, bias=bias)
-    grouped = B.reshape(input, (input.shape[0], num_groups, product(input.shape[1:]) // num_groups))
-    wide = B.cast(grouped, wide_type(input.dtype))
-    centred = wide - B.mean(wide, (2,), True)
-    unit = centred * B.rsqrt(B.mean(centred * centred, (2,), True) + eps)
-    result = B.reshape(unit, input.shape)
+    wide = B.cast(in_groups(input, num_groups), wide_type(input.dtype))
+    result, mean, inverse = unit_rows(wide, (2, 3), eps)
     if weight is not None:
-        result = result * per_channel(weight, input.ndim)
+        result = result * of_groups(weight, num_groups)
     if bias is not None:
-        result = result + per_channel(bias, input.ndim)
-    return B.cast(result, input.dtype)
+        result = result + of_groups(bias, num_groups)
+    return B.cast(B.reshape(result, input.shape), input.dtype), mean, inverse
+
+
+@group_norm_of.vjp
+def _(cotangents, outputs, input, num_groups, weight=None, bias=None, eps=1e-5):
+    """All sums follow from two per channel and sample, so that one pass over the data yields them."""
+    _, mean, inverse = outputs
+    unit = (B.cast(in_groups(input, num_groups), mean.dtype) - mean) * inverse
+    found = rows_cotangent(None, unit, inverse, (2, 3), *cotangents[1:])
+    if cotangents[0] is None:
+        return B.reshape(found, input.shape), None, None
+    g = B.cast(in_groups(cotangents[0], num_groups), mean.dtype)
+    sums, products = B.sum(g, (3,), True), B.sum(g * unit, (3,), True)
+    scaled, scale = g, None if weight is None else of_groups(weight, num_groups)
+    of_bias, of_weight = sums, products
+    if scale is not None:
+        scaled, sums, products = g * scale, sums * scale, products * scale
+    n = product(unit.shape[2:])
+    level, slope = B.sum(sums, (2,), True) / n, B.sum(products, (2,), True) / n
+    found = added(found, inverse * (scaled - level - unit * slope))
+    return (
+        B.reshape(found, input.shape),
+        None if weight is None else B.reshape(B.sum(of_weight, (0, 3)), weight.shape),
+        None if bias is None else B.reshape(B.sum(of_bias, (0, 3)), bias.shape),
+    )
+
+
+@composite
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True):
+    """Normalise groups of channels (dim 1) of each sample (Wu & He 2018), then scale and shift channels.
+
+    input: (N, C, ...); weight, bias: (C,) or None; C is a multiple of `num_groups`.
+    """
+    if input.ndim >= 2 and num_groups > 0 and input.numel() == num_groups:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+    return group_norm_of(input, num_groups, weight, bias, float(eps))
 
 
 @composite
@@ -233,7 +313,7 @@ def instance_norm(
         rows = input.detach().reshape(n, c, -1)
         mean, var = rows.mean(2).mean(0), rows.var(2).mean(0)
         update_statistics(running_mean, running_var, mean, var, float(momentum), 1.0)
-    return group_norm(input, c, weight, bias, float(eps))
+    return group_norm_of(input, c, weight, bias, float(eps))
 
 
 def native_instance_norm(
@@ -246,17 +326,47 @@ def native_instance_norm(
 FUNCTIONAL["instance_norm"], FUNCTIONS["instance_norm"] = instance_norm, native_instance_norm
 
 
-@op
-def rms_norm(input, normalized_shape: tuple, weight=None, eps: Number = None):
-    """Divide by the root mean square over the trailing dims (Zhang & Sennrich 2019).
+@op(public=False, visible=1)
+def rms_norm_of(input, normalized_shape: tuple, weight=None, eps: Number = None):
+    """Divided by the root mean square over the trailing dims (and 1 / that)."""
+    dims = normalised_dims(input, normalized_shape)
+    check_kinds("rms_norm", input.dtype, "fc")
+    wide = B.cast(input, wide_type(input.dtype))
+    eps = (2.0**-52 if wide.dtype.to_real().itemsize == 8 else 2.0**-23) if eps is None else eps
+    inverse = B.rsqrt(B.mean(wide * wide, dims, True) + eps)
+    result = wide * inverse
+    return B.cast(result if weight is None else result * weight, input.dtype), inverse
+
+
+@rms_norm_of.vjp
+def _(cotangents, outputs, input, normalized_shape, weight=None, eps=None):
+    inverse = outputs[1]
+    dims = normalised_dims(input, normalized_shape)
+    lead = tuple(d for d in range(input.ndim) if d not in dims)
+    unit = B.cast(input, inverse.dtype) * inverse
+    total = None
+    if cotangents[1] is not None:
+        n = product(unit.shape[d] for d in dims)
+        total = B.conj(unit * (inverse * inverse)) * (cotangents[1] * (-1 / n))
+    if cotangents[0] is None:
+        return total, None
+    g = B.cast(cotangents[0], inverse.dtype)
+    scaled = g if weight is None else g * B.conj(weight)
+    along = B.mean(scaled * B.conj(unit), dims, True)
+    found = B.conj(inverse) * scaled - B.conj(inverse * unit) * along
+    return added(total, found), None if weight is None else B.sum(g * B.conj(unit), lead) if lead else g * B.conj(unit)
+
+
+@composite
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """Divide by the root mean square over the trailing dims `normalized_shape` (Zhang & Sennrich 2019), then scale.
 
     `eps` is the machine epsilon of the type that the mean is computed in, unless given.
     """
-    dims = normalised_dims(input, normalized_shape)
-    wide = B.cast(input, wide_type(input.dtype))
-    eps = (2.0**-52 if wide.dtype.itemsize == 8 else 2.0**-23) if eps is None else eps
-    result = wide * B.rsqrt(B.mean(wide * wide, dims, True) + eps)
-    return B.cast(result if weight is None else result * weight, input.dtype)
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if eps is None:
+        return rms_norm_of(input, shape, weight)
+    return rms_norm_of(input, shape, weight, float(eps))
 
 
 @op(public=False, out=True)

@@ -31,7 +31,7 @@ TITLES = {
     "embedded": "Embedding",
     "flatten": "View",
     "fill_masked": "MaskedFill",
-    "group_norm": "NativeGroupNorm",
+    "group_norm_of": "NativeGroupNorm",
     "imaginary_part": "Select",
     "kept": "Mul",
     "kept_affine": "Add",

@@ -35,8 +35,8 @@ NORMALIZATION = [
     Row(
         "layer_norm_of", lambda x: [(x(3, 4), (4,), x(4), x(4)), (x(2, 3, 4), (3, 4)), (x(3, 4), (4,), x(4))], rtol=1e-4
     ),
-    Row("group_norm", lambda x: [(x(2, 4, 3), 2, x(4), x(4)), (x(2, 4, 3, 2), 4)], rtol=1e-4),
-    Row("rms_norm", lambda x: [(x(3, 4), (4,), x(4)), (x(2, 3, 4), (3, 4))], rtol=1e-4),
+    Row("group_norm_of", lambda x: [(x(2, 4, 3), 2, x(4), x(4)), (x(2, 4, 3, 2), 4)], rtol=1e-4),
+    Row("rms_norm_of", lambda x: [(x(3, 4), (4,), x(4)), (x(2, 3, 4), (3, 4))], rtol=1e-4),
     Row("local_response_norm", lambda x: [(x(2, 5, 4), 3), (x(2, 4, 3, 3), 2, 0.1, 0.5, 2.0)]),
     Row("normalized", lambda x: [(x(3, 4), p, 1, 1e-12, o) for p, o in ((2.0, 2), (1.0, 1), (3.0, "p"))], rtol=1e-4),
     *rows("cosine_similarity distance_of", lambda x: [(x(3, 4), x(3, 4)), (x(2, 4), x(4))], rtol=1e-4),
