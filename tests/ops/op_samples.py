@@ -67,6 +67,30 @@ class Maker:
         return {"i": int(value + 0.5), "b": True}.get(self.letter, value)
 
 
+def enlarged(size: int) -> int:
+    """Vectors and tails of every width: 2, 3, 4, 5 become 13, 18, 23, 28."""
+    return size if size <= 1 else 5 * size + 3
+
+
+class LargeMaker(Maker):
+    """Makes the same samples with every size larger, sizes that were equal still equal; indices stay in their range."""
+
+    def __call__(self, *shape, **bounds):
+        return super().__call__(*map(enlarged, shape), **bounds)
+
+    def spaced(self, *shape, **bounds):
+        return super().spaced(*map(enlarged, shape), **bounds)
+
+    def mask(self, *shape):
+        return super().mask(*map(enlarged, shape))
+
+    def index(self, *shape, **bounds):
+        return super().index(*map(enlarged, shape), **bounds)
+
+    def distinct(self, *shape, high):
+        return super().distinct(*map(enlarged, shape), high=enlarged(high))
+
+
 def rounded(array):
     """Numbers that bfloat16 can hold."""
     bits = np.ascontiguousarray(array).view("uint32") & 0xFFFF0000
@@ -81,15 +105,16 @@ class Row:
     others    whether dtypes beyond those make sense at all
     grad      "" where finite differences don't apply, "1" for first order only
     layouts   whether it takes other layouts than contiguous ones
+    larger    whether its samples make sense with every size larger (no sizes among static arguments)
     rtol      relative tolerance of float32 results
     """
 
-    def __init__(self, name, samples, dtypes="fh", *, grad="2", rtol=1e-5, others=True, layouts=True):
+    def __init__(self, name, samples, dtypes="fh", *, grad="2", rtol=1e-5, others=True, layouts=True, larger=True):
         self.name, self.samples, self.dtypes = name, samples, dtypes
-        self.grad, self.rtol, self.others, self.layouts = grad, rtol, others, layouts
+        self.grad, self.rtol, self.others, self.layouts, self.larger = grad, rtol, others, layouts, larger
 
-    def calls(self, letter: str) -> list:
-        maker = Maker(self.name, letter)
+    def calls(self, letter: str, maker=Maker) -> list:
+        maker = maker(self.name, letter)
         return [call if isinstance(call[-1], dict) else (*call, {}) for call in self.samples(maker)]
 
 

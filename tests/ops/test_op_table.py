@@ -10,7 +10,7 @@ from rushlight.autograd.gradcheck import gradcheck, gradgradcheck
 from rushlight.ops import FUNCTIONS, METHODS, OPS
 
 from .op_reference import in_numpy, reference
-from .op_samples import Fixed
+from .op_samples import Fixed, LargeMaker
 from .op_table import EXCEPTIONS, TABLE
 
 REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
@@ -124,6 +124,14 @@ def test_every_public_op_has_a_row():
 def test_values(row):
     for call in row.calls(row.dtypes[0]):
         compare(row, call, row.dtypes[0])
+
+
+@ROWS
+def test_larger(row):
+    """The first samples with sizes that fill vectors and leave tails."""
+    if row.larger:
+        for call in row.calls(row.dtypes[0], LargeMaker)[:2]:
+            compare(row, call, row.dtypes[0])
 
 
 @ROWS

@@ -45,7 +45,7 @@ INDEXING = [
     *rows(
         "fill_masked masked_fill", lambda x: [(x(3, 4), x.mask(3, 4), x.number(2.0)), (x(3, 4), x.mask(4), x())], ALL
     ),
-    Row("masked_scatter", lambda x: [(x(3, 4), x.mask(3, 4), x(12))], ALL),
+    Row("masked_scatter", lambda x: [(x(3, 4), x.mask(3, 4), x(12))], ALL, larger=False),
     Row(
         "gather",
         lambda x: [
@@ -108,7 +108,7 @@ INDEXING = [
         ALL,
     ),
     Row("select_scatter", lambda x: [(x(3, 4), x(3), 1, 2), (x(3, 4), x(4), 0, -1)], ALL),
-    Row("slice_scatter", lambda x: [(x(3, 4), x(3, 2), 1, 1, 4, 2), (x(3, 4), x(1, 4), 0, 2)], ALL),
+    Row("slice_scatter", lambda x: [(x(3, 4), x(3, 2), 1, 1, 4, 2), (x(3, 4), x(1, 4), 0, 2)], ALL, larger=False),
     Row("diagonal_scatter", lambda x: [(x(3, 4), x(3)), (x(2, 3, 4), x(2, 3), 1, 1, 2)], ALL),
     Row("embedded", lambda x: [(x(5, 3), x.index(2, 4, high=5)), (x(5, 3), x.index(4, high=5), 1, True)]),
     Row("gather_along", lambda x: [(x(3, 4), 1, x.index(3, 2, high=4, low=-4))], ALL),
@@ -129,6 +129,7 @@ INDEXING = [
         ],
         grad="1",
         layouts=False,
+        larger=False,
     ),
     Row("positions_along", lambda x: [(x.mask(3, 4),)], "f"),
 ]

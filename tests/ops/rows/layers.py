@@ -33,10 +33,13 @@ NORMALIZATION = [
     ),
     Row("batch_norm_train", lambda x: [(x(4, 3, 5), x(3), x(3)), (x(5, 3),)], rtol=1e-4),
     Row(
-        "layer_norm_of", lambda x: [(x(3, 4), (4,), x(4), x(4)), (x(2, 3, 4), (3, 4)), (x(3, 4), (4,), x(4))], rtol=1e-4
+        "layer_norm_of",
+        lambda x: [(x(3, 4), (4,), x(4), x(4)), (x(2, 3, 4), (3, 4)), (x(3, 4), (4,), x(4))],
+        rtol=1e-4,
+        larger=False,
     ),
-    Row("group_norm_of", lambda x: [(x(2, 4, 3), 2, x(4), x(4)), (x(2, 4, 3, 2), 4)], rtol=1e-4),
-    Row("rms_norm_of", lambda x: [(x(3, 4), (4,), x(4)), (x(2, 3, 4), (3, 4))], rtol=1e-4),
+    Row("group_norm_of", lambda x: [(x(2, 4, 3), 2, x(4), x(4)), (x(2, 4, 3, 2), 4)], rtol=1e-4, larger=False),
+    Row("rms_norm_of", lambda x: [(x(3, 4), (4,), x(4)), (x(2, 3, 4), (3, 4))], rtol=1e-4, larger=False),
     Row("local_response_norm", lambda x: [(x(2, 5, 4), 3), (x(2, 4, 3, 3), 2, 0.1, 0.5, 2.0)]),
     Row("normalized", lambda x: [(x(3, 4), p, 1, 1e-12, o) for p, o in ((2.0, 2), (1.0, 1), (3.0, "p"))], rtol=1e-4),
     *rows("cosine_similarity distance_of", lambda x: [(x(3, 4), x(3, 4)), (x(2, 4), x(4))], rtol=1e-4),
@@ -99,7 +102,11 @@ LOSS = [
             (x(4, 3), x.index(4, high=3), p, 0.7, w, r) for p, w, r in ((1, None, "sum"), (2, x.fixed(3), "none"))
         ],
     ),
-    Row("multilabel_margin_of", lambda x: [(x(3, 4), np.array([[0, 2, -1, 1], [3, -1, 0, 0], [1, 0, 2, 3]]), "sum")]),
+    Row(
+        "multilabel_margin_of",
+        lambda x: [(x(3, 4), np.array([[0, 2, -1, 1], [3, -1, 0, 0], [1, 0, 2, 3]]), "sum")],
+        larger=False,
+    ),
     Row(
         "multilabel_soft_margin_of",
         lambda x: [(x(3, 4), x(3, 4, low=0, high=1), w, "none") for w in (None, x.fixed(4))],
@@ -107,13 +114,20 @@ LOSS = [
 ]
 
 WINDOWS = [
-    *(Row(f"conv{n}d", conv(n), "fhc" if n < 3 else "fh") for n in (1, 2, 3)),
-    *(Row(f"conv_transpose{n}d", conv(n, transposed=True)) for n in (1, 2, 3)),
-    *(Row(f"max_pool{n}d_with_indices", pooling(n)) for n in (1, 2, 3)),
-    *(Row(f"avg_pool{n}d", pooling(n, count_include_pad=False)) for n in (1, 2, 3)),
-    *(Row(f"adaptive_avg_pool{n}d", lambda x, n=n: [(x(2, 3, *(5, 6, 4)[:n]), (2, 4, 3)[:n])]) for n in (1, 2, 3)),
+    *(Row(f"conv{n}d", conv(n), "fhc" if n < 3 else "fh", larger=False) for n in (1, 2, 3)),
+    *(Row(f"conv_transpose{n}d", conv(n, transposed=True), larger=False) for n in (1, 2, 3)),
+    *(Row(f"max_pool{n}d_with_indices", pooling(n), larger=False) for n in (1, 2, 3)),
+    *(Row(f"avg_pool{n}d", pooling(n, count_include_pad=False), larger=False) for n in (1, 2, 3)),
     *(
-        Row(f"adaptive_max_pool{n}d_with_indices", lambda x, n=n: [(x.spaced(2, 3, *(5, 6, 4)[:n]), (2, 4, 3)[:n])])
+        Row(f"adaptive_avg_pool{n}d", lambda x, n=n: [(x(2, 3, *(5, 6, 4)[:n]), (2, 4, 3)[:n])], larger=False)
+        for n in (1, 2, 3)
+    ),
+    *(
+        Row(
+            f"adaptive_max_pool{n}d_with_indices",
+            lambda x, n=n: [(x.spaced(2, 3, *(5, 6, 4)[:n]), (2, 4, 3)[:n])],
+            larger=False,
+        )
         for n in (1, 2, 3)
     ),
     Row("constant_pad", lambda x: [(x(2, 3), (1, 2, 0, 1), x.number(1.0)), (x(3, 4), (-1, 2)), (x(0, 3), (1, 1))], ALL),
@@ -127,7 +141,7 @@ WINDOWS = [
         ],
     ),
     Row("unfold_of", lambda x: [(x(2, 3, 5, 4), (3, 2), (1, 1), (1, 0), (2, 1))], "fhc"),
-    Row("fold_of", lambda x: [(x(2, 18, 9), (5, 4), (3, 2), (1, 1), (1, 0), (2, 1))], "fhc"),
+    Row("fold_of", lambda x: [(x(2, 18, 9), (5, 4), (3, 2), (1, 1), (1, 0), (2, 1))], "fhc", larger=False),
     Row("antialiased", lambda x: [(x(1, 2, 6, 5), (3, 4), (None, None), m, False) for m in ("bilinear", "bicubic")]),
     Row(
         "unpooled",
@@ -135,6 +149,7 @@ WINDOWS = [
             (x(2, 3, 4), x.distinct(2, 3, 4, high=9), (9,)),
             (x(3, 2, 2), x.distinct(3, 4, high=12).reshape(3, 2, 2), (4, 3)),
         ],
+        larger=False,
     ),
     Row("fractional", lambda x: [(x.spaced(2, 2, 6, 7), x.fixed(2, 2, 2, low=0, high=1), (2, 3), (3, 4))]),
     Row(
@@ -147,10 +162,11 @@ WINDOWS = [
             (x(1, 2, 3, 4, 3), x(1, 2, 2, 3, 3, low=-1.1, high=1.1), "nearest", "reflection", True),
         ],
         rtol=1e-4,
+        larger=False,
     ),
-    Row("moved_grid", lambda x: [(x(2, 2, 3), (4, 5), False), (x(1, 3, 4), (2, 3, 2), True)]),
-    *rows("pixel_shuffle", lambda x: [(x(2, 8, 3, 2), 2)], ALL),
-    *rows("pixel_unshuffle", lambda x: [(x(2, 2, 4, 6), 2)], ALL),
+    Row("moved_grid", lambda x: [(x(2, 2, 3), (4, 5), False), (x(1, 3, 4), (2, 3, 2), True)], larger=False),
+    *rows("pixel_shuffle", lambda x: [(x(2, 8, 3, 2), 2)], ALL, larger=False),
+    *rows("pixel_unshuffle", lambda x: [(x(2, 2, 4, 6), 2)], ALL, larger=False),
     *rows("channel_shuffle", lambda x: [(x(2, 6, 3, 2), 3)], ALL),
 ]
 
