@@ -20,6 +20,7 @@ ORDER = [
     "optim",
     "data",
     "serialization",
+    "special",
 ]
 # A room may reach one that comes later in these places, each for a reason.
 ALLOWED = {

@@ -55,6 +55,7 @@ _ROOMS = {
     "optim": "optim",
     "random": "random",
     "serialization": "serialization",
+    "special": "special",
     "testing": "testing",
     "utils": "utils",
 }

@@ -138,7 +138,9 @@ def _float_binary(name: str):
     return function
 
 
-atan2, nextafter, copysign = map(_float_binary, ("atan2", "nextafter", "copysign"))
+atan2, nextafter, copysign, zeta, gammainc, gammaincc = map(
+    _float_binary, ("atan2", "nextafter", "copysign", "zeta", "gammainc", "gammaincc")
+)
 
 
 def neg(x) -> Value:
@@ -261,8 +263,8 @@ exp, exp2, expm1, log, log2, log10, log1p, sqrt, rsqrt, reciprocal = map(
 )
 sin, cos, tan, asin, acos, atan = map(_float_unary, ("sin", "cos", "tan", "asin", "acos", "atan"))
 sinh, cosh, tanh, asinh, acosh, atanh = map(_float_unary, ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"))
-erf, erfc, erfinv, lgamma, digamma, sigmoid = map(
-    _float_unary, ("erf", "erfc", "erfinv", "lgamma", "digamma", "sigmoid")
+erf, erfc, erfcx, erfinv, lgamma, digamma, sigmoid = map(
+    _float_unary, ("erf", "erfc", "erfcx", "erfinv", "lgamma", "digamma", "sigmoid")
 )
 
 

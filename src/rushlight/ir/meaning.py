@@ -89,6 +89,61 @@ def _erfinv(y: float) -> float:
     return x
 
 
+def _erfcx(x: float) -> float:
+    """The product where it is exact, a continued fraction for large numbers."""
+    if x < 0:
+        return 2 * math.exp(x * x) - _erfcx(-x) if x > -26 else math.inf
+    if x < 2:
+        return math.exp(x * x) * math.erfc(x)
+    fraction = x
+    for k in range(80, 0, -1):
+        fraction = x + 0.5 * k / fraction
+    return 1 / (math.sqrt(math.pi) * fraction)
+
+
+def _zeta(s: float, q: float) -> float:
+    """A thousand terms of the sum and the first of Euler and Maclaurin's series for the rest."""
+    if math.isnan(s) or math.isnan(q) or s < 1:
+        return math.nan
+    if s == 1 or (q <= 0 and q == math.floor(q)):
+        return math.inf
+    if q < 0 and s != math.floor(s):
+        return math.nan
+    count = 1000 - min(0, math.floor(q))
+    total = math.fsum((q + k) ** -s for k in range(count))
+    a = q + count
+    return total + a ** (1 - s) / (s - 1) + 0.5 * a**-s + s * a ** (-s - 1) / 12
+
+
+def _gammainc(a: float, x: float) -> float:
+    """The series of P(a, x)."""
+    if math.isnan(a + x) or a < 0 or x < 0 or (a == 0 and x == 0):
+        return math.nan
+    if a == 0 or math.isinf(x) or x > a + 60 + 12 * math.sqrt(a):
+        return math.nan if math.isinf(a) else 1.0
+    if x == 0 or math.isinf(a):
+        return 0.0
+    term = total = 1 / a
+    n = a
+    while term > total * 1e-17:
+        n += 1
+        term *= x / n
+        total += term
+    return total * math.exp(a * math.log(x) - x - math.lgamma(a))
+
+
+def _pairs(function):
+    """A function of two Python floats, applied to pairs of elements."""
+
+    def rule(a, b):
+        values = [function(u, v) for u, v in zip(a.ravel().tolist(), b.ravel().tolist())]
+        return np.array(values, "float64").reshape(a.shape).astype(a.dtype)
+
+    return rule
+
+
+erfcx, zeta, gammainc = _elementwise(_erfcx), _pairs(_zeta), _pairs(_gammainc)
+gammaincc = _pairs(lambda a, x: 1 - _gammainc(a, x))
 lgamma, digamma, erfinv = _elementwise(_lgamma), _elementwise(_digamma), _elementwise(_erfinv)
 
 

@@ -101,6 +101,11 @@ gcd = _binary("gcd", "ui", "gcd")
 neg = _unary("neg", "uifc", "negative", lambda x, y: -1)
 
 
+def _gamma_density(a, x):
+    """x ** (a - 1) exp(-x) / gamma(a)."""
+    return B.exp((a - 1) * B.log(x) - x - B.lgamma(a))
+
+
 def _pow_base(a, b):
     """b * a**(b-1), and 0 where b is 0 (even at a = 0)."""
     return B.where(B.eq(b, 0), 0, b * B.pow(a, b - 1))
@@ -168,6 +173,10 @@ erfc = _unary("erfc", "f", "erfc", lambda x, y: -TWO_OVER_SQRT_PI * B.exp(-(x * 
 erfinv = _unary("erfinv", "f", "erfinv", lambda x, y: (1 / TWO_OVER_SQRT_PI) * B.exp(y * y))
 lgamma = _unary("lgamma", "f", "lgamma", lambda x, y: B.digamma(x))
 digamma = _unary("digamma", "f", "digamma", lambda x, y: B.trigamma(x))
+erfcx = _unary("erfcx", "f", "erfcx", lambda x, y: 2 * x * y - TWO_OVER_SQRT_PI)
+zeta = _binary("zeta", "f", "zeta", lambda s, q, y: (None, -s * B.zeta(s + 1, q)))
+gammainc = _binary("gammainc", "f", "gammainc", lambda a, x, y: (None, _gamma_density(a, x)))
+gammaincc = _binary("gammaincc", "f", "gammaincc", lambda a, x, y: (None, -_gamma_density(a, x)))
 sigmoid = _unary("sigmoid", "fc", "sigmoid", lambda x, y: y * (1 - y))
 floor = _unary("floor", "f", "floor")
 ceil = _unary("ceil", "f", "ceil")
