@@ -54,7 +54,7 @@ DOMAINS = {
 }  # fmt: skip
 FUNCTIONS = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin",
-    "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "digamma",
+    "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfcx", "erfinv", "lgamma", "digamma",
     "sigmoid", "abs", "neg",
 )  # fmt: skip
 ROUNDING = ("floor", "ceil", "trunc", "round", "sign", "isfinite", "isnan")
@@ -66,7 +66,7 @@ def maps():
         prim = getattr(E_, name)
         low, high = DOMAINS.get(name, (-2, 2))
         yield Sample(prim, real(3, 2, low=low, high=high))
-        if name not in ("erf", "erfc", "erfinv", "lgamma", "digamma"):
+        if name not in ("erf", "erfc", "erfcx", "erfinv", "lgamma", "digamma"):
             yield Sample(prim, imaginary(3, 2) + 0.1, label="complex")
     yield Sample(E_.lgamma, -real(4, low=0.2, high=0.8) - 1, label="negative")
     yield Sample(E_.digamma, -real(4, low=0.2, high=0.8) - 2, label="negative")
@@ -85,6 +85,9 @@ def maps():
         yield Sample(getattr(E_, name), integers(4), integers(4, low=1), label="int")
     yield Sample(E_.gcd, integers(6) * 6, integers(6) * 4)
     yield Sample(E_.nextafter, real(3), real(3))
+    yield Sample(E_.zeta, real(4, low=1.5, high=4), real(4, low=0.3, high=3))
+    for name in ("gammainc", "gammaincc"):
+        yield Sample(getattr(E_, name), real(4, low=0.5, high=4), real(4, low=0.5, high=4))
     for name in COMPARISONS:
         yield Sample(getattr(E_, name), integers(3, 4, high=-2), integers(3, 4, high=-2))
     for name in ("bit_and", "bit_or", "bit_xor"):

@@ -41,16 +41,16 @@ def prepared(x, name: str):
     return B.cast(x, dtypes.float32 if dtype.itemsize == 2 else dtype), dtype
 
 
-def special(function):
-    """Declare a function of one number for `rushlight.special`."""
+def special(function, public: bool = False):
+    """Declare a function of one number for `rushlight.special`, and a method of tensors if `public`."""
 
     def body(input):
         x, dtype = prepared(input, function.__name__)
         return B.cast(function(x), dtype)
 
-    body.__name__, body.__doc__ = "special_" + function.__name__, function.__doc__
-    SPECIAL[function.__name__] = made = op(body, out=True, public=False)
-    made.formula = function
+    name = function.__name__
+    body.__name__, body.__doc__ = name if public else "special_" + name, function.__doc__
+    SPECIAL[name] = made = op(body, out=True, public=public, method=public, inplace=public)
     return made
 
 
@@ -72,10 +72,12 @@ def i_of(order: int, size):
     return B.exp(size) * scaled_i(order, size)
 
 
-@special
 def i0(x):
     """The modified Bessel function of the first kind and order 0."""
     return i_of(0, B.abs(x))
+
+
+i0 = special(i0, public=True)
 
 
 @special

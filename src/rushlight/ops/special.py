@@ -63,6 +63,12 @@ def zeta(x, q):
     return B.zeta(x, q)
 
 
+@zeta.vjp
+def _(cotangents, outputs, input, other):
+    """The derivative by `input` has no simple form: None, as if it were not there."""
+    return None, cotangents[0] * -input * B.zeta(input + 1, other)
+
+
 # -- the normal distribution ------------------------------------------------------------------------
 @special
 def erfcx(x):
@@ -153,7 +159,15 @@ def _incomplete(name: str, function, doc: str):
         return function(input, other)
 
     body.__name__, body.__doc__ = name, doc
-    return op(body, method=True, inplace=True, out=True)
+    made = op(body, method=True, inplace=True, out=True)
+
+    @made.vjp
+    def _(cotangents, outputs, input, other):
+        """x ** (a - 1) exp(-x) / gamma(a) by x; the derivative by a has no simple form: None."""
+        density = B.exp((input - 1) * B.log(other) - other - B.lgamma(input))
+        return None, cotangents[0] * (density if function is B.gammainc else -density)
+
+    return made
 
 
 igamma = _incomplete("igamma", B.gammainc, "The regularised lower incomplete gamma function P(input, other).")
@@ -161,18 +175,6 @@ igammac = _incomplete("igammac", B.gammaincc, "The regularised upper incomplete 
 
 # -- names elsewhere --------------------------------------------------------------------------------
 FUNCTIONS["polygamma"] = SPECIAL["polygamma"] = polygamma
-FUNCTIONS["i0"] = i0
-add_method("i0", i0)
-
-
-@op(public=False, inplace=True)
-def i0_in_place(input):
-    """i0, in the place of its argument."""
-    return i0(input)
-
-
-FUNCTIONS["i0_"] = i0_in_place.in_place
-add_method("i0_", i0_in_place.in_place)
 
 for _name, _ours in {
     "digamma": "digamma",
