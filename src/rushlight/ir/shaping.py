@@ -90,6 +90,11 @@ def reshape(x: Value, shape) -> Value:
 
 def permute(x: Value, dims) -> Value:
     """Dimension d of the result is dimension dims[d] of x."""
+    if len(tuple(dims)) != x.ndim:
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
+            f"dimensions i.e. input.dim() = {x.ndim} is not equal to len(dims) = {len(tuple(dims))}"
+        )
     dims = tuple(wrap_dim(d, x.ndim) for d in dims)
     return x if dims == tuple(range(x.ndim)) else PRIMITIVES["permute"](x, dims=dims)
 
@@ -97,9 +102,9 @@ def permute(x: Value, dims) -> Value:
 def transpose(x: Value, dim0: int, dim1: int) -> Value:
     """Two dimensions exchanged."""
     order = list(range(x.ndim))
+    dim0, dim1 = wrap_dim(dim0, x.ndim), wrap_dim(dim1, x.ndim)
     if not order:
         return x
-    dim0, dim1 = wrap_dim(dim0, x.ndim), wrap_dim(dim1, x.ndim)
     order[dim0], order[dim1] = order[dim1], order[dim0]
     return permute(x, order)
 
@@ -133,9 +138,11 @@ def squeeze(x: Value, dims=None) -> Value:
 
 def flatten(x: Value, start: int = 0, end: int = -1) -> Value:
     """Dimensions start to end (inclusive) as one."""
+    start, end = wrap_dim(start, x.ndim), wrap_dim(end, x.ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if x.ndim == 0:
         return reshape(x, (1,))
-    start, end = wrap_dim(start, x.ndim), wrap_dim(end, x.ndim)
     return reshape(x, (*x.shape[:start], product(x.shape[start : end + 1]), *x.shape[end + 1 :]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core import engine
 from ..core.engine import Tensor
 from ..ir import build as B
-from ..ir.sizes import product
+from ..ir.sizes import hint, product
 from .creation import zeros
 from .declare import FUNCTIONS, add_method, composite, op
 
@@ -209,9 +209,18 @@ def as_strided(input, size, stride, storage_offset=None):
     )
 
 
+@composite(method=True)
+def as_strided_(input, size, stride, storage_offset=None):
+    """`as_strided` in place: the tensor itself gets another shape over the same memory."""
+    return engine.become_view(input, as_strided(input, size, stride, storage_offset))
+
+
 @op(public=False)
 def sum_to_size_(input, shape: tuple):
-    return B.sum_to(input, shape)
+    new = input.ndim - len(shape)
+    if new < 0 or any(n != 1 and n != m for n, m in zip(shape, input.shape[new:])):
+        raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(map(hint, input.shape))}}}.")
+    return B.sum_to(input, shape) if shape else B.sum(input)
 
 
 def sum_to_size(input, *shape):
