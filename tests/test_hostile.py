@@ -7,6 +7,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+import rushlight as rl
+
 CALLS = """
 rl.ones(1).as_strided((2,) * 16, (2**60,) * 16).sum()
 rl.ones(4).as_strided((2,), (1,), 2**63 - 1).sum()
@@ -105,6 +109,14 @@ rl.where(None, x, x)
 rl.core.engine.Node().next_functions
 x.copy_(None)
 x.to(3)
+F.conv2d(n, rl.rand(2, 2, 0, 0))
+F.fold(rl.rand(1, 4, 9), 4, 2, stride=0)
+F.pad(n, (I, I))
+F.interpolate(n, scale_factor=float('inf'))
+rl.polygamma(1 << 40, x)
+rl.cat([x, object()])
+x.unfold(0, 2, 1 << 62)
+x.sum(([1],))
 """.strip().splitlines()
 
 PROGRAM = """
@@ -158,3 +170,42 @@ print(wrong)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, env=os.environ)
     assert done.stdout.strip() == "0", (done.returncode, done.stderr[-500:])
+
+
+def test_very_many_tensors():
+    """Joining thousands compiles no kernel of thousands of operands."""
+    parts = [rl.full((1 + i % 3,), float(i)) for i in range(2000)]
+    joined = rl.cat(parts)
+    assert joined.tolist() == [float(i) for i in range(2000) for _ in range(1 + i % 3)]
+    rows = [rl.full((2,), float(i), requires_grad=True) for i in range(500)]
+    stacked = rl.stack(rows, -1)
+    assert stacked[1].tolist() == [float(i) for i in range(500)]
+    (stacked * stacked).sum().backward()
+    assert rows[123].grad.tolist() == [246, 246]
+    blocks = rl.block_diag(*[rl.full((1, 2), float(i)) for i in range(40)])
+    assert blocks.shape == (40, 80) and blocks[7].nonzero().flatten().tolist() == [14, 15]
+    for wrong in (None, 3, "a"):
+        with pytest.raises(TypeError, match="element 300"):
+            rl.cat([parts[0]] * 300 + [wrong])
+        with pytest.raises(TypeError, match="element 1"):
+            rl.stack([parts[0], wrong])
+
+
+@pytest.mark.parametrize("kernel", [(2, 3), (5, 4), (17, 2)])
+def test_fold_is_the_adjoint_of_unfold(kernel):
+    """Also for kernels so large that rows and columns are folded one after the other."""
+    image = rl.rand(2, 3, 20, 11, dtype=rl.float64, requires_grad=True)
+    options = {"kernel_size": kernel, "dilation": (1, 2), "padding": 1, "stride": (2, 1)}
+    columns = rl.nn.functional.unfold(image, **options)
+    cotangent = rl.rand(*columns.shape, dtype=rl.float64)
+    columns.backward(cotangent)
+    folded = rl.nn.functional.fold(cotangent, (20, 11), **options)
+    assert (folded - image.grad).abs().max() < 1e-12
+
+
+def test_multivariate_gamma_of_many_dims():
+    x = rl.tensor([40.0, 55.5], dtype=rl.float64)
+    expected = sum(rl.lgamma(x - i / 2) for i in range(30)) + 30 * 29 / 4 * rl.log(rl.tensor(rl.pi))
+    assert (rl.mvlgamma(x, 30) - expected).abs().max() < 1e-4
+    with pytest.raises(RuntimeError, match="1024"):
+        rl.mvlgamma(x, 1 << 40)

@@ -44,12 +44,15 @@ def write_elements(Tensor t, values):
     """Write a flat sequence of Python numbers into a contiguous tensor."""
     cdef char *p = t.memory.ptr + t.start * t.lay.itemsize
     cdef int code = t.lay.code, size = t.lay.itemsize
-    cdef int64_t integer, most = 0
+    cdef int64_t integer, most = 0, left = t.lay.numel
     if t.memory.readonly:
         raise RuntimeError("this tensor's memory is read-only")
     if code < 5:
         most = ((<int64_t>1) << (8 * size - (code != 1))) - 1
     for value in values:
+        left -= 1
+        if left < 0:
+            break
         if code <= 5:
             if code == 0:
                 integer = bool(value)
@@ -68,6 +71,8 @@ def write_elements(Tensor t, values):
             write_real(p, code, number.real)
             write_real(p + size // 2, code, number.imag)
         p += size
+    if left:  # whatever the lengths of the sequences said
+        raise ValueError(f"expected {t.lay.numel} numbers, got {'more' if left < 0 else t.lay.numel - left}")
 
 
 def clear_memory(Tensor t):
@@ -80,6 +85,8 @@ def resize(Tensor t, shape):
     """Give `t` another shape, row-major, growing its storage if that is too small (`resize_`)."""
     cdef Layout layout = contiguous_layout(tuple(shape), t.lay.dtype)
     cdef Storage larger
+    if t.start > MAX_ELEMENTS - layout.numel:
+        raise RuntimeError(f"resize_: shape {list(shape)} behind {t.start} elements is out of range")
     cdef int64_t needed = (t.start + layout.numel) * layout.itemsize
     if needed > t.memory.nbytes:
         if t.memory.owner is not None:

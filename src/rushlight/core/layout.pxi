@@ -89,6 +89,9 @@ cdef Layout _make_layout(tuple shape, tuple strides, object dtype):
     cdef Py_ssize_t i, n = len(shape)
     if n > MAX_DIMS:
         raise RuntimeError(f"tensors have at most {MAX_DIMS} dimensions, got {n}")
+    for number in shape if strides is None else shape + strides:
+        if not -0x8000000000000000 <= number <= 0x7fffffffffffffff:
+            raise RuntimeError(f"{number} is out of range for the size or stride of a tensor")
     for i in range(n):
         size = shape[i]
         if size < 0:

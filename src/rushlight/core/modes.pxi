@@ -2,12 +2,13 @@
 
 cdef extern from *:
     """
-    static __thread int rushlight_grad_mode = 1, rushlight_inference_mode = 0, rushlight_saving_hooks = 0;
+    static __thread int rushlight_grad_mode = 1, rushlight_inference_mode = 0, rushlight_saving_hooks = 0, rushlight_depth = 0;
     static __thread int64_t rushlight_dual_level = 0;
     """
     int _grad_mode "rushlight_grad_mode"            # of this thread
     int _inference_mode "rushlight_inference_mode"
     int _saving_hooks "rushlight_saving_hooks"      # how many pairs of hooks look after saved tensors
+    int _depth "rushlight_depth"                    # how many backward passes call each other
     int64_t _dual_level "rushlight_dual_level"      # the level of forward mode that is open, or 0
 
 cdef bint _anomaly = False    # nodes remember where they were recorded

@@ -61,13 +61,13 @@ cdef class Node:
             found.append((AccumulateGrad(edge), 0) if isinstance(edge, Tensor) else (edge, slot))
         return tuple(found)
 
-    def watch(self, slot, hooks):
+    cdef watch(self, int slot, list hooks):
         """Attach a tensor's list of hooks to one of the outputs."""
         if self.watched is None:
             self.watched = {}
         self.watched.setdefault(slot, []).append(hooks)
 
-    def retain(self, slot, tensor):
+    cdef retain(self, int slot, Tensor tensor):
         """Keep the gradient of output `slot` in the tensor's `.grad`."""
         if self.retained is None:
             self.retained = {}
@@ -90,7 +90,9 @@ cdef class Node:
         return handle
 
     def __call__(self, *cotangents):
-        got = self.apply(list(cotangents))
+        cdef list given = list(cotangents)
+        check_gradients(self, given, self.outputs, "outputs")
+        got = self.apply(given)
         return got[0] if len(got) == 1 else tuple(got)
 
     def __repr__(self):
@@ -118,6 +120,16 @@ class AccumulateGrad:
     def register_hook(self, hook):
         """Call the hook with the leaf's gradient."""
         return self.variable.register_hook(lambda grad: hook((), (grad,)))
+
+
+cdef int check_gradients(Node node, list given, Py_ssize_t count, str of) except -1:
+    """Raise unless what a caller or a hook hands to a node is one tensor or None for each of its outputs (or inputs)."""
+    if len(given) != count:
+        raise RuntimeError(f"{node.label()}: expected a gradient for each of its {count} {of}, got {len(given)}")
+    for part in given:
+        if part is not None and not isinstance(part, Tensor):
+            raise TypeError(f"{node.label()}: expected gradients to be Tensors or None, got {type(part).__name__}")
+    return 0
 
 
 cdef inline object edge_of(Tensor t):
@@ -180,7 +192,9 @@ cdef class CopySlices(Node):
 
     cdef list apply(self, list cotangents):
         rest, part = _hooks["split_slice"](cotangents[0], self.base_layout, self.base_start, self.layout, self.start)
-        inner = self.write.apply([part])
+        cdef list inner = self.write.apply([part])
+        if isinstance(self.write, PythonNode):
+            inner = _hooks["validate_cotangents"](self.write, inner, [_target_layout(self, i) for i in range(len(self.edges))])
         if inner[0] is not None:
             rest = _hooks["join_slice"](rest, inner[0], self.base_layout, self.base_start, self.layout, self.start)
         return [rest] + inner[1:]

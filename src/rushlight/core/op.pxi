@@ -19,7 +19,6 @@ cdef extern from "Python.h":
     void Py_INCREF(PyObject *)
     void Py_XINCREF "Py_XINCREF"(PyObject *)
     void Py_DECREF(PyObject *)
-    bint PyErr_Occurred_ "NULL != PyErr_Occurred"()
     object PyMethod_New(object, object)
     int PyErr_CheckSignals() except -1
 
@@ -60,6 +59,7 @@ cdef class Op:
     cdef int gathers          # parameter that takes a tuple of sizes, which may also be given one by one; or -1
     cdef dict plans
     cdef public object planner, declaration, tracer
+    cdef public int most      # tensors that a list may hold; a longer one leaves the fast path
     cdef readonly int into
     cdef bint mutates, variadic
     cdef public bint records
@@ -76,7 +76,7 @@ cdef class Op:
             raise ValueError(f"{name}: at most {MAX_PARAMS} parameters")
         self.planner, self.into, self.mutates, self.variadic, self.records = planner, into, mutates, variadic, records
         self.plans = {}
-        self.gathers = gathers
+        self.gathers, self.most = gathers, 0x7fffffff
 
     def __call__(self, *args, **kwargs):
         raise AssertionError("replaced by vectorcall")
@@ -117,6 +117,8 @@ cdef class Op:
                     if isinstance(value, Tensor) and may_overlap(t, <Tensor>value) and not (
                             (<Plan>plan).elementwise and (<Tensor>value).lay is t.lay and (<Tensor>value).start == t.start):
                         raise_overlap()
+            if (<Plan>plan).in_layouts is None:
+                (<Plan>plan).in_layouts = data_layouts(self, (<Plan>plan).info)
             run_plan(<Plan>plan, pointers, outputs)
             for t in outputs:
                 t.memory.version += 1
@@ -156,7 +158,9 @@ cdef extern from *:
         Py_INCREF(error);
         PyErr_Restore(type, error, traceback);
     }
+    static int rushlight_pending(void) { return PyErr_Occurred() ? -1 : 0; }
     """
+    int raise_pending "rushlight_pending"() except -1
 
 
 cdef void raise_again(object error) noexcept:
@@ -248,7 +252,7 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
                     put(key, i, <PyObject *>bool)
                 elif type(value) is complex:
                     put(key, i, <PyObject *>complex)
-                elif type(value) is Layout:
+                elif type(value) is Layout and op.variadic:  # a derivative's, in the place of a tensor that is not read
                     put(key, i, item)
                 else:
                     return slow_call_filled(op, args, nargs, kwnames, key, i, used)
@@ -262,7 +266,7 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
                 else:
                     return slow_call_filled(op, args, nargs, kwnames, key, i, used)
             else:
-                if type(value) is not list and type(value) is not tuple:
+                if (type(value) is not list and type(value) is not tuple) or len(value) > op.most:
                     return slow_call_filled(op, args, nargs, kwnames, key, i, used)
                 layouts = []
                 value = tuple(value)
@@ -283,6 +287,7 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
                 put(key, i, <PyObject *>value)
         found = PyDict_GetItemWithError(<PyObject *>op.plans, <PyObject *>key)
         if found == NULL:
+            raise_pending()  # a static argument may have refused to be hashed
             plan = make_plan(op, key, flat, n_flat)
         else:
             plan = <object>found
@@ -349,10 +354,26 @@ cdef object make_plan(Op op, tuple key, PyObject **flat, Py_ssize_t n_flat):
     cdef Py_ssize_t i
     values = [<object>flat[i] for i in range(n_flat)]
     plan = op.planner(op, key, values)
+    (<Plan>plan).in_layouts = data_layouts(op, key)
     if len(op.plans) >= MAX_PLANS:
         op.plans.clear()
     op.plans[key] = plan
     return plan
+
+
+cdef list data_layouts(Op op, tuple key):
+    """Per flat argument: its layout, None for numbers."""
+    cdef list found = []
+    cdef Py_ssize_t i
+    for i in range(len(key)):
+        entry = key[i]
+        if entry is None or entry is MISSING or (not op.variadic and op.kinds[i] == STATIC):
+            continue
+        if not op.variadic and op.kinds[i] == LIST:
+            found.extend([part for part in entry if part is not None])
+        else:
+            found.append(entry if isinstance(entry, Layout) else None)
+    return found
 
 
 cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint needs):
@@ -365,6 +386,8 @@ cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint n
     if _dual_level and any_moves(flat, n_flat):
         return _hooks["perform_dual"](op, plan, [<object>flat[i] for i in range(n_flat)])
     if op.into >= 0:
+        if n_flat <= op.into or not isinstance(<object>flat[op.into], Tensor):
+            raise TypeError(f"{op.name}(): argument '{op.names[op.into]}' (position {op.into + 1}) must be Tensor")
         target = <Tensor>flat[op.into]
         check_memory_writable(target)
         if _grad_mode and (needs or target.base is not None):
@@ -379,12 +402,16 @@ cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint n
             else:
                 previous = alias_of(target)
             previous.node, previous.slot, previous.needs_grad = current_node(target), target.slot, target.needs_grad
-            flat[op.into] = <PyObject *>previous
         run_plan(plan, flat, [target])
         target.memory.version += 1
         if record:
+            flat[op.into] = <PyObject *>previous
             record_in_place(op, plan, flat, n_flat, target, previous)
         return target
+    if op.mutates:
+        for i in range(plan.n_outputs):
+            if plan.out_kinds[i] == OUT_INTO:
+                check_memory_writable(<Tensor>flat[plan.out_inputs[i]])
     result = run_plan(plan, flat, None)
     if op.mutates:
         for i in range(plan.n_outputs):

@@ -68,6 +68,9 @@ cdef class Plan:
 
     cdef Launch *launches
     cdef int n_launches, n_outputs, n_temps, form
+    cdef int n_inputs               # one more than the last flat input that a kernel reads
+    cdef bytes reads                # per flat input: 1 if a kernel reads it
+    cdef list in_layouts            # per flat input: the layout it was planned for, or None
     cdef int visible                # how many outputs the caller sees; -1 for all
     cdef int64_t *temp_offsets
     cdef int64_t temp_bytes
@@ -113,6 +116,9 @@ cdef class Plan:
         self.temp_bytes = total
         self.n_launches = <int>len(launches)
         self.launches = <Launch *>_calloc(self.n_launches, sizeof(Launch))
+        read = {index for launch in launches for role, index, _ in launch[1] if role == "input"}
+        self.n_inputs = max(read, default=-1) + 1
+        self.reads = bytes([index in read for index in range(self.n_inputs)])
         for i in range(self.n_launches):
             self._set_launch(&self.launches[i], launches[i])
         self.runs = self.n_launches > 0 or len(self.zeroed) > 0
@@ -219,15 +225,20 @@ cdef int patch_scalar(int64_t *target, object value, int slot) except -1:
 cdef object run_plan(Plan plan, PyObject **flat, list given):
     """Execute: allocate outputs (or use `given` tensors), launch, return the result."""
     cdef void *local_outputs[16]
+    cdef void *local_inputs[MAX_FLAT]
     cdef void **output_pointers = local_outputs
+    cdef void **input_pointers = local_inputs
     cdef char *temps = NULL
     cdef Tensor t, source
     cdef int i
     cdef list results = None
+    cdef list held = [] if plan.heavy else None  # other threads may give tensors other memory while kernels run
     cdef Tensor single = None
-    if plan.n_outputs > 16:
-        output_pointers = <void **>_calloc(plan.n_outputs, sizeof(void *))
     try:
+        if plan.n_outputs > 16:
+            output_pointers = <void **>_calloc(plan.n_outputs, sizeof(void *))
+        if plan.n_inputs > MAX_FLAT:
+            input_pointers = <void **>_calloc(plan.n_inputs, sizeof(void *))
         if plan.n_outputs != 1 or plan.form != FORM_SINGLE:
             results = []
         for i in range(plan.n_outputs):
@@ -245,26 +256,44 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
                 t.base = source.base if source.base is not None else source
             else:
                 t = <Tensor>flat[plan.out_inputs[i]]
+                if plan.out_kinds[i] == OUT_INTO and t.lay is not plan.in_layouts[plan.out_inputs[i]]:
+                    raise_moved()
             output_pointers[i] = t.memory.ptr + t.start * t.lay.itemsize
+            if held is not None:
+                held.append(t.memory)
             if results is None:
                 single = t
             else:
                 results.append(t)
         if plan.runs:
+            for i in range(plan.n_inputs):
+                if plan.reads[i]:
+                    t = <Tensor>flat[i]
+                    if t.lay is not plan.in_layouts[i]:
+                        raise_moved()
+                    input_pointers[i] = t.memory.ptr + t.start * t.lay.itemsize
+                    if held is not None:
+                        held.append(t.memory)
             if plan.temp_bytes:
                 temps = <char *>allocator_get(plan.temp_bytes)
                 if temps == NULL:
                     raise RuntimeError(f"out of memory: could not allocate {plan.temp_bytes} bytes of temporary memory")
             _clear(plan, output_pointers, temps)
-            _launch_all(plan, flat, output_pointers, temps)
+            _launch_all(plan, flat, input_pointers, output_pointers, temps)
     finally:
         if temps != NULL:
             allocator_put(temps, plan.temp_bytes)
         if output_pointers != local_outputs:
             free(output_pointers)
+        if input_pointers != local_inputs:
+            free(input_pointers)
     if results is None:
         return single
     return results
+
+
+cdef raise_moved():
+    raise RuntimeError("a tensor was given other memory while an operation on it was being prepared")
 
 
 cdef inline int64_t start_as(Tensor source, Layout layout):
@@ -282,14 +311,13 @@ cdef _clear(Plan plan, void **outputs, char *temps):
             memset(outputs[<int>index], 0, plan.out_bytes[<int>index])
 
 
-cdef int _launch_all(Plan plan, PyObject **flat, void **outputs, char *temps) except -1:
+cdef int _launch_all(Plan plan, PyObject **flat, void **inputs, void **outputs, char *temps) except -1:
     cdef void *local_buffers[65]
     cdef int64_t local_params[128]
     cdef void **buffers
     cdef int64_t *params
     cdef int64_t error[4]
     cdef Launch *launch
-    cdef Tensor t
     cdef int i, j, status
     memset(error, 0, sizeof(error))
     for i in range(plan.n_launches):
@@ -308,8 +336,7 @@ cdef int _launch_all(Plan plan, PyObject **flat, void **outputs, char *temps) ex
                 patch_scalar(&params[launch.patches[3 * j]], <object>flat[launch.patches[3 * j + 1]], launch.patches[3 * j + 2])
             for j in range(launch.count):
                 if launch.roles[j] == ROLE_INPUT:
-                    t = <Tensor>flat[launch.indices[j]]
-                    buffers[j] = t.memory.ptr + t.start * t.lay.itemsize + launch.offsets[j]
+                    buffers[j] = <char *>inputs[launch.indices[j]] + launch.offsets[j]
                 elif launch.roles[j] == ROLE_OUTPUT:
                     buffers[j] = <char *>outputs[launch.indices[j]] + launch.offsets[j]
                 elif launch.roles[j] == ROLE_TEMP:

@@ -38,11 +38,11 @@ cdef class OpNode(Node):
                                "have already been freed). Saved intermediate values of the graph are freed when you call "
                                ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
                                "the graph a second time or if you need to access saved tensors after calling backward.")
-        keep = list(self.args)
+        keep = list(self.args)  # another thread may release the node meanwhile
         n = len(keep)
         for i in range(n):
             if self.versions[i] is not None:
-                keep[i] = self._kept(i)
+                keep[i] = self._kept(i, keep[i])
         keep.extend(cotangents)
         n = len(keep)
         if n > MAX_FLAT:
@@ -56,9 +56,8 @@ cdef class OpNode(Node):
                 free(args)
         return found
 
-    cdef object _kept(self, Py_ssize_t i):
+    cdef object _kept(self, Py_ssize_t i, kept):
         cdef Tensor t, alias
-        cdef object kept = self.args[i]
         cdef bint packed = not isinstance(kept, Tensor)
         t = _hooks["unpack_saved"](kept) if packed else kept
         if not packed and t.memory.version != <int64_t>self.versions[i]:
@@ -84,9 +83,10 @@ cdef class OpNode(Node):
     @property
     def saved_tensors(self):
         """The tensors kept for the backward pass."""
-        if self.args is None:
+        cdef list args = self.args
+        if args is None:
             raise RuntimeError("the saved tensors of this node have been freed")
-        return tuple([self._kept(i) for i in range(len(self.args)) if self.versions[i] is not None])
+        return tuple([self._kept(i, args[i]) for i in range(len(args)) if self.versions[i] is not None])
 
 
 cdef object needs_mask(PyObject **flat, Py_ssize_t n_flat):

@@ -48,12 +48,19 @@ static __thread int team_is_worker;
 static __thread void *team_scratch;
 static __thread int64_t team_scratch_size;
 
+static pthread_key_t team_scratch_key; /* frees the scratch memory of threads that end */
+static pthread_once_t team_scratch_once = PTHREAD_ONCE_INIT;
+
+static void team_make_scratch_key(void) { pthread_key_create(&team_scratch_key, free); }
+
 static void *team_scratch_of(int64_t size) {
     if (size > team_scratch_size) {
+        pthread_once(&team_scratch_once, team_make_scratch_key);
         free(team_scratch);
         team_scratch_size = 0;
         team_scratch = aligned_alloc(64, (size_t)((size + 4095) / 4096 * 4096));
         if (team_scratch) team_scratch_size = size;
+        pthread_setspecific(team_scratch_key, team_scratch);
     }
     return team_scratch;
 }

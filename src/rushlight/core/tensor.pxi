@@ -10,6 +10,7 @@ def set_unset_layout(Layout layout):
     _unset_memory, _unset_layout = new_storage(0), layout
 
 
+@cython.trashcan(True)  # long chains (gradients of gradients of ...) must not end in deep recursion
 cdef class Tensor:
     """An n-dimensional array of one element type."""
 
@@ -58,13 +59,18 @@ cdef class Tensor:
         """The shape, or the size of one dim."""
         if dim is None:
             return self.shape
-        return self.lay.shape[_wrap(dim, self.lay.ndim)]
+        return self.lay.shape[self._position(dim)]
 
     def stride(self, dim=None):
         """Strides in elements, or that of one dim."""
         if dim is None:
             return self.lay.strides
-        return self.lay.strides[_wrap(dim, self.lay.ndim)]
+        return self.lay.strides[self._position(dim)]
+
+    cdef int _position(self, dim) except -1:
+        if not self.lay.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        return _wrap(dim, self.lay.ndim)
 
     def dim(self):
         """The number of dimensions."""

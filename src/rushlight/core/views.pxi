@@ -88,7 +88,36 @@ cdef bint may_overlap(Tensor a, Tensor b):
     cdef int64_t a1 = <int64_t>a.memory.ptr + (a.start + a.lay.high + 1) * a.lay.itemsize
     cdef int64_t b0 = <int64_t>b.memory.ptr + (b.start + b.lay.low) * b.lay.itemsize
     cdef int64_t b1 = <int64_t>b.memory.ptr + (b.start + b.lay.high + 1) * b.lay.itemsize
-    return a0 < b1 and b0 < a1
+    return a0 < b1 and b0 < a1 and not interleaved(a, b, b0 - a0)
+
+
+cdef bint interleaved(Tensor a, Tensor b, int64_t distance):
+    """Whether tensors over one range of bytes touch different ones for sure: columns of a matrix, say, or even and odd places.
+
+    Modulo a large stride of both, the bytes of a tensor fill one interval, whose length the smaller strides decide.
+    """
+    for t in (a, b):
+        for size, step in zip((<Tensor>t).lay.shape, (<Tensor>t).lay.strides):
+            if size > 1 and step and apart(a, b, abs(step) * (<Tensor>t).lay.itemsize, distance):
+                return True
+    return False
+
+
+cdef bint apart(Tensor a, Tensor b, int64_t modulus, int64_t distance):
+    cdef int64_t length_a = length_modulo(a, modulus), length_b = length_modulo(b, modulus)
+    distance %= modulus
+    if distance < 0:
+        distance += modulus
+    return length_a <= distance and distance + length_b <= modulus
+
+
+cdef int64_t length_modulo(Tensor t, int64_t modulus):
+    """The bytes that a tensor spans if steps by multiples of `modulus` are left out."""
+    cdef int64_t length = t.lay.itemsize
+    for size, step in zip(t.lay.shape, t.lay.strides):
+        if size > 1 and step * t.lay.itemsize % modulus:
+            length += abs(step) * (size - 1) * t.lay.itemsize
+    return length
 
 
 # -- basic indexing ---------------------------------------------------------------------------------
@@ -103,10 +132,11 @@ cdef object get_item(Tensor t, index):
         elif item is not None and item is not Ellipsis:
             return _hooks["getitem"](t, index)
     cdef Layout layout = t.lay
+    cdef Storage memory = t.memory
     if used > layout.ndim:
         raise IndexError(f"too many indices for tensor of dimension {layout.ndim}")
     cdef list sizes = [], strides = []
-    cdef int64_t offset = t.start, n, i, begin, end, step, stride
+    cdef int64_t start = t.start, offset = start, n, i, begin, end, step, stride
     cdef int dim = 0
     cdef bint expanded = False
     cdef str title = "AliasBackward0"
@@ -125,7 +155,7 @@ cdef object get_item(Tensor t, index):
             begin, end, step = item.indices(n)
             if begin != 0 or end != n or step != 1 or items is not index:
                 title = "SliceBackward0"
-            sizes.append((end - begin + step - 1) // step if end > begin else 0)
+            sizes.append((end - begin - 1) // step + 1 if end > begin else 0)
             strides.append(stride * step)
             if end > begin:
                 offset += begin * stride
@@ -144,6 +174,8 @@ cdef object get_item(Tensor t, index):
                 dim += 1
     sizes.extend(layout.shape[dim:])
     strides.extend(layout.strides[dim:])
+    if t.lay is not layout or t.memory is not memory or t.start != start:  # by the `__index__` of a slice's bound
+        raise RuntimeError("the tensor was given other memory while it was being indexed")
     return entitled(view_of(t, strided_layout(tuple(sizes), tuple(strides), layout.dtype), offset), title)
 
 
@@ -195,12 +227,15 @@ cdef Tensor view_of(Tensor t, Layout layout, int64_t start):
 
 def cut(Tensor t, int dim, list bounds):
     """Views of the parts of `dim` between consecutive bounds; a part whose bounds decrease is empty."""
+    bounds = [int(bound) for bound in bounds]
     cdef Layout layout = t.lay
     cdef list sizes = list(layout.shape), found = []
     cdef int64_t stride = layout.strides[dim], begin = bounds[0], end, size
     cdef Py_ssize_t i
     for i in range(1, len(bounds)):
         end = bounds[i]
+        if not 0 <= begin or end > <int64_t>layout.shape[dim]:
+            raise RuntimeError(f"split: bounds {bounds} lie outside of dimension {dim} with size {layout.shape[dim]}")
         size = max(end - begin, 0)
         sizes[dim] = size
         found.append(entitled(view_of(t, strided_layout(tuple(sizes), layout.strides, layout.dtype),

@@ -1,8 +1,5 @@
 # The walk from outputs back to leaves.
 
-cdef int _depth = 0
-
-
 def run_backward(list roots, list cotangents, bint keep_graph, bint create_graph, list wanted, bint accumulate):
     """Walk from `roots` backwards.
 
@@ -79,8 +76,10 @@ cdef list _walk(list roots, list cotangents, bint keep_graph, bint create_graph,
             edge = node.edges[i]
             if edge is None:
                 continue
-            ct = got[i] if i < len(got) else None
-            got[i] = None if i < len(got) else None
+            ct = None
+            if i < len(got):
+                ct = got[i]
+                got[i] = None
             if ct is not None:
                 _add_cotangent(buffers, edge, node.slots[i], ct)
                 ct = None
@@ -108,6 +107,7 @@ cdef list _apply(Node node, list cts, bint create_graph):
             replaced = handle.hook(tuple(cts))
             if replaced is not None:
                 cts = list(replaced) if isinstance(replaced, (tuple, list)) else [replaced]
+                check_gradients(node, cts, node.outputs, "outputs")
     cdef list got
     try:
         got = node.apply(cts)
@@ -124,6 +124,7 @@ cdef list _apply(Node node, list cts, bint create_graph):
             replaced = handle.hook(tuple(got), tuple(cts))
             if replaced is not None:
                 got = list(replaced) if isinstance(replaced, (tuple, list)) else [replaced]
+                check_gradients(node, got, len(node.edges), "inputs")
     return got
 
 

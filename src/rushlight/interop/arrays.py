@@ -62,16 +62,19 @@ def from_numpy(array) -> Tensor:
 
 
 class _Interface:
-    """Carries the description of a tensor's memory to NumPy, and keeps the tensor alive."""
+    """Carries the description of a tensor's memory to NumPy, and keeps that memory alive.
+
+    Not the tensor: it may be given other memory (`data`, `set_`, `resize_`).
+    """
 
     def __init__(self, tensor: Tensor):
         dtype = tensor.dtype
-        self.tensor = tensor
+        self.storage = tensor._storage
         self.__array_interface__ = {
             "version": 3,
             "shape": tuple(tensor.shape),
             "typestr": _NAMES[dtype],
-            "data": (tensor._storage.address + tensor.storage_offset() * dtype.itemsize, tensor._storage.readonly),
+            "data": (self.storage.address + tensor.storage_offset() * dtype.itemsize, self.storage.readonly),
             "strides": tuple(s * dtype.itemsize for s in tensor.stride()),
         }
 

@@ -102,7 +102,7 @@ def exported(tensor: Tensor, versioned: bool):
     array.bits = 8 * dtype.itemsize
     array.shape, array.strides = shape, strides
     address = ctypes.addressof(managed)
-    _exported[address] = managed, shape, strides, tensor
+    _exported[address] = managed, shape, strides, tensor._storage
     return _new_capsule(address, _NAMES[kind], ctypes.cast(_destroy, c_void_p))
 
 

@@ -36,6 +36,8 @@ def check_conv(name: str, x, weight, bias, stride, padding, dilation, groups: in
         raise RuntimeError(
             f"{name}: stride and dilation must be greater than zero, got stride {stride} and dilation {dilation}"
         )
+    if any(k <= 0 for k in weight.shape[2:]):
+        raise RuntimeError(f"{name}: kernel sizes must be greater than zero, got {tuple(shape_of(weight)[2:])}")
     if any(p < 0 for p in padding):
         raise RuntimeError(f"{name}: negative padding is not supported, got {padding}")
     if groups <= 0:

@@ -44,6 +44,8 @@ def fill(input, value: Number):
 @composite(method=True)
 def fill_(input, value):
     """Set every element to `value`, a number or a 0-dim tensor."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"fill_(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     if input._layout.overlapping:

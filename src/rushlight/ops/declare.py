@@ -179,7 +179,7 @@ def make_op(declaration: Declaration, doc: str | None, into: int = -1) -> Op:
     made.__module__ = "rushlight"
     made.structures = {}
     made.accepts_out = False
-    made.with_fewer = None
+    made.with_fewer = made.many = None
     return made
 
 
@@ -191,6 +191,16 @@ def set_rule(declaration: Declaration, rule):
     """
     declaration.vjp_rule = rule
     return rule
+
+
+def set_many(made: Op, most: int):
+    """Let a function take lists of more than `most` tensors: kernels of so many compile slowly."""
+
+    def declare(function):
+        made.most, made.many = most, function
+        return function
+
+    return declare
 
 
 def add_method(name: str, function) -> None:
@@ -252,6 +262,8 @@ def slow_call(called: Op, args: list, kwargs: dict):
         for name, kind, value in zip(declaration.names, declaration.kinds, bound)
         if name in given
     }
+    if called.many is not None and len(bound[0]) > called.most:
+        return called.many(*bound)
     same = len(args) == count and all(value is given[name] for name, value in changed.items())
     if same and renamed.keys() == kwargs.keys():
         raise TypeError(f"{called.name}(): cannot be called with ({', '.join(describe(v) for v in given.values())})")
@@ -288,11 +300,13 @@ def is_integer(value) -> bool:
 def normalise(declaration: Declaration, name: str, kind: int, value):
     """An argument in the form that the fast path takes."""
     if kind == LIST:
-        return (
-            [as_tensor_argument(v) for v in value]
-            if isinstance(value, (list, tuple)) or hasattr(value, "__next__")
-            else value
-        )
+        if not isinstance(value, (list, tuple)) and not hasattr(value, "__next__"):
+            return value
+        value = list(value)
+        for place, part in enumerate(value):
+            if part is not None and not isinstance(part, (Tensor, Value)):
+                raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(part).__name__}")
+        return value
     if kind == DATA:
         if type(value) is int:
             raise RuntimeError(f"value cannot be converted to type int64_t without overflow: {value}")

@@ -9,7 +9,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
 from .creation import fresh
-from .declare import composite, op
+from .declare import FUNCTIONS, composite, op, set_many
 
 
 # -- put together -------------------------------------------------------------------------------
@@ -34,6 +34,20 @@ def cat(tensors: list, dim: int = 0):
     filled = [x for x in tensors if not is_nothing(x)] or tensors[:1]
     check_sizes("cat", filled, B.wrap_dim(dim, filled[0].ndim))
     return B.concat([B.cast(x, dtype) for x in filled], dim)
+
+
+MANY = 128
+
+
+@set_many(cat, MANY)
+def _(tensors, dim):
+    """Parts of the list first, then those."""
+    check_tensors(tensors)
+    dtype = tensors[0].dtype
+    for x in tensors[1:]:
+        dtype = dtypes.promote_types(dtype, x.dtype)
+    tensors = [x.to(dtype) for x in tensors]
+    return cat([cat(tensors[i : i + MANY], dim) for i in range(0, len(tensors), MANY)], dim)
 
 
 def check_tensors(tensors) -> None:
@@ -74,6 +88,13 @@ def stack(tensors: list, dim: int = 0):
                 f"{[int(n) for n in x.shape]} at entry {place}"
             )
     return B.stack(tensors, dim)
+
+
+@set_many(stack, MANY)
+def _(tensors, dim):
+    check_tensors(tensors)
+    at = dim if dim >= 0 else dim + tensors[0].ndim + 1
+    return cat([stack(tensors[i : i + MANY], dim) for i in range(0, len(tensors), MANY)], at)
 
 
 def at_least(x, ndim: int):
@@ -150,6 +171,15 @@ def blocks(tensors: list):
         rows.append(B.pad(B.cast(x, dtype), (0, start), (0, total - end)))
         start = end
     return B.concat(rows, 0)
+
+
+@set_many(blocks, 16)
+def _(tensors):
+    width, rows, start = sum(x.shape[1] for x in tensors), [], 0
+    for x in tensors:
+        rows.append(FUNCTIONS["pad"](x, (start, width - start - x.shape[1])))
+        start += x.shape[1]
+    return cat(rows, 0)
 
 
 @composite

@@ -197,6 +197,8 @@ def target_size(input, n: int, size, scale_factor, recompute):
         raise ValueError(
             f"Input and scale_factor must have the same number of spatial dimensions, got {n} and {len(factors)}"
         )
+    if not all(0 < f < math.inf for f in factors):
+        raise ValueError(f"interpolate: scale_factor must be positive and finite, got {list(factors)}")
     size = tuple(math.floor(s * f) for s, f in zip(input.shape[2:], factors))
     return size, (None,) * n if recompute else tuple(float(f) for f in factors)
 

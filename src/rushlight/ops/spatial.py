@@ -156,6 +156,11 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 @op(public=False)
 def fold_of(input, size: tuple, kernel: tuple, dilation: tuple, padding: tuple, stride: tuple):
     """The adjoint of `unfold_of`."""
+    if any(v <= 0 for v in (*size, *kernel, *dilation, *stride)) or any(p < 0 for p in padding):
+        raise RuntimeError(
+            f"fold: output_size, kernel_size, dilation and stride must be greater than zero and padding not negative, "
+            f"got {size}, {kernel}, {dilation}, {stride} and {padding}"
+        )
     counts = [(s + 2 * p - d * (k - 1) - 1) // t + 1 for s, p, d, k, t in zip(size, padding, dilation, kernel, stride)]
     area = kernel[0] * kernel[1]
     if input.shape[1] % area != 0 or input.shape[2] != counts[0] * counts[1]:
@@ -165,6 +170,11 @@ def fold_of(input, size: tuple, kernel: tuple, dilation: tuple, padding: tuple, 
         )
     n, c = input.shape[0], input.shape[1] // area
     x = B.reshape(input, (n, c, kernel[0], kernel[1], counts[0], counts[1]))
+    padded = (size[0] + 2 * padding[0], size[1] + 2 * padding[1])
+    if area > 16:  # rows of the kernel first, then its columns: fewer terms
+        x = placed_sum(x, padded[0], dilation[0], stride[0])
+        x = placed_sum(x, padded[1], dilation[1], stride[1])
+        return B.slice(x, (0, 0, *padding), (n, c, *size))
     total = None
     for i in range(kernel[0]):
         for j in range(kernel[1]):
@@ -172,10 +182,21 @@ def fold_of(input, size: tuple, kernel: tuple, dilation: tuple, padding: tuple, 
                 B.slice(x, (0, 0, i, j, 0, 0), (n, c, 1, 1, counts[0], counts[1])), (n, c, counts[0], counts[1])
             )
             starts = (i * dilation[0], j * dilation[1])
-            shape = (n, c, size[0] + 2 * padding[0], size[1] + 2 * padding[1])
-            placed = B.slice_adjoint(part, shape, (0, 0, *starts), (1, 1, *stride))
+            placed = B.slice_adjoint(part, (n, c, *padded), (0, 0, *starts), (1, 1, *stride))
             total = placed if total is None else total + placed
     return B.slice(total, (0, 0, *padding), (n, c, *size))
+
+
+def placed_sum(x, size: int, dilation: int, step: int):
+    """Each part along dim 2, the kernel's, of `x` at its places along dim 4, and their sum: (N, C, *, size, *)."""
+    total = None
+    for k in range(x.shape[2]):
+        part = B.select(x, 2, k)
+        shape, starts, steps = list(part.shape), [0] * part.ndim, [1] * part.ndim
+        shape[3], starts[3], steps[3] = size, k * dilation, step
+        placed = B.slice_adjoint(part, tuple(shape), tuple(starts), tuple(steps))
+        total = placed if total is None else total + placed
+    return total
 
 
 @composite

@@ -134,7 +134,7 @@ def polygamma_of(input, n: int):
     elif n == 1:
         found = B.trigamma(x)
     else:
-        found = B.zeta(float(n + 1), x) * ((-1.0) ** (n + 1) * math.gamma(n + 1))
+        found = B.zeta(float(n + 1), x) * ((-1.0) ** (n + 1) * (math.gamma(n + 1) if n <= 170 else math.inf))
     return B.cast(found, dtype)
 
 

@@ -215,10 +215,16 @@ def rad2deg(input):
 @op(method=True, inplace=True, out=True)
 def mvlgamma(input, p: int):
     """The multivariate log-gamma function of dimension p."""
+    if not 0 < p <= 1024:
+        raise RuntimeError(f"mvlgamma: p has to be in [1, 1024], got {p}")
     total = p * (p - 1) / 4 * math.log(math.pi)
-    for i in range(p):
-        total = total + B.lgamma(input - i / 2)
-    return total
+    if p <= 8:
+        for i in range(p):
+            total = total + B.lgamma(input - i / 2)
+        return total
+    shape = (*input.shape, p)
+    steps = B.expand(B.cast(B.iota((p,), 0, dtypes.int64), input.dtype), shape)
+    return total + B.sum(B.lgamma(B.expand(B.unsqueeze(input, -1), shape) - steps / 2), (-1,))
 
 
 @op(method=True, inplace=True, out=True)

@@ -82,6 +82,8 @@ def any_requires_grad(values) -> bool:
 # -- without a copy ---------------------------------------------------------------------------------
 def write_directly(called, args, kwargs, outputs: list) -> bool:
     """Run the op on the outputs' memory; False where it must be computed elsewhere first."""
+    if any(isinstance(v, (tuple, list)) and len(v) > called.most for v in args):
+        return False
     found = key_of(called.declaration, args, kwargs)
     if found is None or any(tensor.numel() == 0 for tensor in outputs):
         return False
