@@ -130,8 +130,7 @@ def with_blanks(targets, lengths, blank: int):
     targets = B.where(real, targets, blank)
     pairs = B.reshape(B.stack([B.full_like(targets, blank), targets], 2), (n, 2 * s))
     states = B.pad(pairs, (0, 0), (0, 1), blank)
-    skip = B.logical_and(B.ne(states, blank), B.ne(states, B.shift(states, 1, 2, blank)))
-    return states, skip
+    return states, B.ne(states, B.shift(states, 1, 2, blank))
 
 
 @op(public=False)

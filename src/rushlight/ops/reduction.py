@@ -8,7 +8,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import product
 from .arithmetic import maximum, minimum
-from .checks import check_kinds
+from .checks import check_kinds, scalar_type
 from .declare import Number, composite, op
 from .named import extremes, named
 from .writing import store
@@ -425,6 +425,12 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
         raise NotImplementedError("norm(p='nuc') needs singular values, which this build does not have")
     exponent = 2.0 if p in ("fro", None) else float(p)
     dim = tuple(dim) if isinstance(dim, list) else dim
+    check_floating("norm", input)
     check_floating("norm", input, dtype)
+    if dtype is not None and dtypes.promote_types(input.dtype, dtype) is not dtype:
+        raise RuntimeError(
+            f"linalg.vector_norm: the dtype of the input ({scalar_type(input.dtype)}) should be convertible without narrowing to "
+            f"the specified dtype ({scalar_type(dtype)})"
+        )
     made = norm_of(input, exponent, dim, keepdim, dtype, order_of(exponent))
     return made if out is None else store(out, made, "norm")
