@@ -47,8 +47,10 @@ newaxis = None
 globals().update(ops.FUNCTIONS)
 
 _ROOMS = {
+    "accelerator": "accelerator",
     "autograd": "autograd",
-    "benchmark": "benchmark",
+    "backends": "backends",
+    "cuda": "cuda",
     "data": "data",
     "interop": "interop",
     "nn": "nn",
@@ -61,6 +63,7 @@ _ROOMS = {
 }
 _NAMES = {
     "Generator": "random",
+    "compile": "compiling",
     "default_generator": "random",
     "finfo": "ops.dtypes",
     "fork_rng": "random",
