@@ -298,3 +298,14 @@ def test_checkpoint_sequential(use_reentrant):
     model.zero_grad()
     checkpoint_sequential(model, 3, x, use_reentrant=use_reentrant).sum().backward()
     assert_close([x.grad, *(p.grad for p in model.parameters())], expected)
+
+
+def test_variable_is_a_tensor_as_a_new_leaf():
+    from rushlight.autograd import Variable
+
+    w = rl.ones(2, requires_grad=True)
+    v = Variable(w * 2, requires_grad=True)
+    assert v.is_leaf and v.requires_grad and isinstance(v, rl.Tensor) and isinstance(w, Variable)
+    assert not Variable(w * 2).requires_grad
+    with pytest.raises(TypeError, match="Variable: data must be a tensor, got list"):
+        Variable([1.0])

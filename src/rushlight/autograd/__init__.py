@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 
-from ..core.engine import Tensor as Variable
 from .backward import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
@@ -23,7 +22,7 @@ _PARTS = (
     "graph",
     "variable",
 )
-_NAMES = {"detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}
+_NAMES = {"Variable": "variable", "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}
 
 
 def __getattr__(name: str):
