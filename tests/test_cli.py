@@ -38,6 +38,15 @@ def test_missing_parts_are_named(tmp_path):
     assert done.returncode != 0 and "rushlight has no rushlight.sparse_of_another_kind" in done.stderr
 
 
+def test_a_script_that_is_missing(tmp_path):
+    done = rushlight("run", str(tmp_path / "missing.py"))
+    assert done.returncode == 1 and done.stderr.startswith("rushlight run: there is no file")
+
+
+def test_version():
+    assert rushlight("--version").stdout.split()[0] == "rushlight"
+
+
 def test_doctor():
     done = rushlight("doctor")
     assert done.returncode == 0, done.stderr

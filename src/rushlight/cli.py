@@ -8,11 +8,15 @@ import platform
 import runpy
 import sys
 
+from . import __version__
+
 
 def run(arguments) -> None:
     """Run a program written for PyTorch, with `torch` meaning rushlight."""
     from .interop.as_torch import install
 
+    if not os.path.exists(arguments.script):
+        sys.exit(f"rushlight run: there is no file {arguments.script!r}")
     install()
     sys.argv = [arguments.script, *arguments.arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(arguments.script)))
@@ -43,7 +47,8 @@ def doctor(arguments) -> None:
 def main(argv=None) -> None:
     """Parse the command line and run the command."""
     parser = argparse.ArgumentParser(prog="rushlight", description="PyTorch's system, small.")
-    commands = parser.add_subparsers(required=True, metavar="command")
+    parser.add_argument("--version", action="version", version=f"rushlight {__version__}")
+    commands = parser.add_subparsers(required=True, dest="command")
     command = commands.add_parser("run", help=run.__doc__)
     command.add_argument("script")
     command.add_argument("arguments", nargs=argparse.REMAINDER)
