@@ -9,7 +9,7 @@ The 1,797 images of 8 x 8 pixels are described in DIGITS.md. A fifth of them is 
 
 import argparse
 import gzip
-import importlib
+import importlib.util
 import pathlib
 import sys
 import tempfile
@@ -29,7 +29,10 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, help="the number of threads (all processors)")
     parser.add_argument("--checkpoint", type=pathlib.Path, help="where to save the model (a temporary file)")
     parser.add_argument("--plot", metavar="FILE.png", help="draw the curves and the misread digits")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.plot and importlib.util.find_spec("matplotlib") is None:
+        parser.error("--plot needs matplotlib: pip install matplotlib")
+    return given
 
 
 arguments = parse_arguments()
@@ -140,6 +143,7 @@ def plot(path, history, images, labels, predicted) -> None:
     curves.plot(epochs, [entry["loss"] for entry in history], label="training loss")
     curves.plot(epochs, [1 - entry["held out"] for entry in history], label="held-out error rate")
     curves.set(xlabel="epoch", yscale="log")
+    curves.xaxis.get_major_locator().set_params(integer=True)
     curves.legend()
     bottom.suptitle("misread digits" if wrong else "no digit was misread")
     for axis, i in zip(bottom.subplots(1, max(5, len(wrong)), squeeze=False)[0], wrong):
