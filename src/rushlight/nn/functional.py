@@ -22,7 +22,7 @@ NAMES = """
     dropout alpha_dropout feature_alpha_dropout dropout1d dropout2d dropout3d
     pairwise_distance cosine_similarity pdist
     binary_cross_entropy binary_cross_entropy_with_logits poisson_nll_loss cosine_embedding_loss cross_entropy
-    ctc_loss gaussian_nll_loss hinge_embedding_loss kl_div l1_loss mse_loss margin_ranking_loss
+    linear_cross_entropy ctc_loss gaussian_nll_loss hinge_embedding_loss kl_div l1_loss mse_loss margin_ranking_loss
     multilabel_margin_loss multilabel_soft_margin_loss multi_margin_loss nll_loss huber_loss smooth_l1_loss
     soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss
     pixel_shuffle pixel_unshuffle channel_shuffle pad interpolate upsample upsample_nearest upsample_bilinear

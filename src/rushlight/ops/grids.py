@@ -169,7 +169,7 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     return sampled(input, grid, MODES[interpolation_mode], PADDINGS[padding_mode], bool(align_corners))
 
 
-FUNCTIONS["grid_sampler"] = grid_sampler
+FUNCTIONS["grid_sampler"] = FUNCTIONS["grid_sampler_2d"] = FUNCTIONS["grid_sampler_3d"] = grid_sampler
 
 
 # -- grids ------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from ..ir.sizes import hint, product
 from .checks import check_kinds, scalar_type
 from .declare import Tensor, composite, op
 from .loss import reduction_of
+from .matmul import linear
 from .softmax_family import shifted, wide_type
 
 
@@ -225,3 +226,47 @@ def cross_entropy(
         check_classes("cross_entropy", input, target, weight)
         check_target("cross_entropy", target)
     return cross_entropy_classes(input, target, weight, ignore_index, reduction, *smoothing)
+
+
+@composite
+def linear_cross_entropy(
+    input,
+    linear_weight,
+    target,
+    *,
+    linear_bias=None,
+    weight=None,
+    reduction="mean",
+    ignore_index=None,
+    label_smoothing=0.0,
+    options=None,
+):
+    """`cross_entropy(linear(input, linear_weight, linear_bias), target, ...)`.
+
+    input: (N, F) or (F,); linear_weight: (C, ..., F), one layer of C classes per position; linear_bias: (C, ...).
+    """
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.ndim}")
+    if linear_weight.ndim < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.ndim}")
+    features, outputs = input.shape[-1], tuple(linear_weight.shape[:-1])
+    if features != linear_weight.shape[-1]:
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{features} and {linear_weight.shape[-1]}, respectively"
+        )
+    if linear_bias is not None and tuple(linear_bias.shape) != outputs:
+        raise RuntimeError(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")
+    if len(outputs) > 1 and input.ndim == 1:
+        raise RuntimeError(
+            f"a loss for each of {outputs[1:]} positions requires batched input, got {list(input.shape)}"
+        )
+    logits = linear(
+        input, linear_weight.reshape(-1, features), None if linear_bias is None else linear_bias.reshape(-1)
+    ).reshape(*input.shape[:-1], *outputs)
+    if target.shape == logits.shape and ignore_index is not None:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    ignored = -100 if ignore_index is None else ignore_index
+    return cross_entropy(
+        logits, target, weight, ignore_index=ignored, reduction=reduction, label_smoothing=label_smoothing
+    )

@@ -132,7 +132,7 @@ def _extreme(name: str, function, word: str):
 amax, amin = _extreme("amax", B.max, "largest"), _extreme("amin", B.min, "smallest")
 
 
-@op(out=True, public=False)
+@op(out=True, public=False, exact=True)
 def both_extremes(input, dim: int | None = None, keepdim: bool = False):
     """The smallest and the largest elements."""
     check_kinds("aminmax_cpu", input.dtype, "buif")

@@ -175,6 +175,8 @@ def narrow(input, dim, start, length):
     """`length` elements of `dim` from `start`."""
     if input.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if isinstance(start, Tensor) and (start.ndim or start.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     d, start = B.wrap_dim(dim, input.ndim), int(start)
