@@ -50,11 +50,14 @@ def test_what_needs_a_device_says_that_there_is_none(name):
 
 def test_compile_gives_back_what_it_is_given():
     model = rl.nn.Linear(2, 2)
-    assert rl.compile(model, mode="max-autotune") is model
+    with pytest.warns(UserWarning, match="whole functions are not compiled"):
+        assert rl.compile(model, mode="max-autotune") is model
+    assert rl.compile(model, disable=True) is model
+    with pytest.warns(UserWarning, match="whole functions are not compiled"):
 
-    @rl.compile(fullgraph=True)
-    def double(x):
-        return x * 2
+        @rl.compile(fullgraph=True)
+        def double(x):
+            return x * 2
 
     assert double(rl.ones(1)).item() == 2
     with pytest.raises(TypeError, match="compile: expected a function or a module, got int"):

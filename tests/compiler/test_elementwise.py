@@ -16,7 +16,8 @@ BINARY = {
     "add": "buifc", "sub": "uifc", "mul": "buifc", "div": "fc", "floor_divide": "uif", "trunc_divide": "uif",
     "remainder": "uif", "fmod": "uif", "pow": "uifc", "maximum": "buif", "minimum": "buif", "atan2": "f",
     "nextafter": "f", "copysign": "f", "bit_and": "bui", "bit_or": "bui", "bit_xor": "bui", "shift_left": "ui",
-    "shift_right": "ui", "gcd": "ui", "eq": "buifc", "ne": "buifc", "lt": "buif", "le": "buif", "gt": "buif", "ge": "buif",
+    "shift_right": "ui", "gcd": "ui", "eq": "buifc", "ne": "buifc", "lt": "buif", "le": "buif", "gt": "buif",
+    "ge": "buif",
 }  # fmt: skip
 UNARY = {
     "neg": "uifc", "abs": "uifc", "sign": "buifc", "bit_not": "bui", "isfinite": "fc", "isnan": "fc", "floor": "f",

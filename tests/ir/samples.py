@@ -54,7 +54,8 @@ DOMAINS = {
 }  # fmt: skip
 FUNCTIONS = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin",
-    "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfcx", "erfinv", "lgamma", "digamma",
+    "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfcx", "erfinv", "lgamma",
+    "digamma",
     "sigmoid", "abs", "neg",
 )  # fmt: skip
 ROUNDING = ("floor", "ceil", "trunc", "round", "sign", "isfinite", "isnan")

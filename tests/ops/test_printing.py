@@ -142,3 +142,8 @@ T.nn.functional.dropout(x)
 @table(NAMED)
 def test_names_of_nodes(expression):
     agree(f"(lambda x: {expression})(T.ones(3, 4, requires_grad=True)).grad_fn.name()")
+
+
+def test_named_results_show_a_field_a_line():
+    shown = "rushlight.return_types.sort(\nvalues=tensor([1, 2]),\nindices=tensor([1, 0]))"
+    assert repr(rushlight.tensor([2, 1]).sort()) == shown

@@ -92,7 +92,8 @@ def permute(x: Value, dims) -> Value:
     """Dimension d of the result is dimension dims[d] of x."""
     if len(tuple(dims)) != x.ndim:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+            f"desired ordering of "
             f"dimensions i.e. input.dim() = {x.ndim} is not equal to len(dims) = {len(tuple(dims))}"
         )
     dims = tuple(wrap_dim(d, x.ndim) for d in dims)

@@ -22,7 +22,7 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ("missing_keys", "unexpect
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
-        return super().__repr__()
+        return f"_IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
 
     __str__ = __repr__
 
@@ -211,7 +211,7 @@ class _Loading:
         if not self.strict:
             return self.errors
         errors = []
-        for kind, keys in (("Unexpected", self.unexpected), ("Missing", self.missing)):
+        for kind, keys in (("Missing", self.missing), ("Unexpected", self.unexpected)):
             if keys:
                 quoted = ", ".join(f'"{key}"' for key in keys)
                 errors.append(f"{kind} key(s) in state_dict: {quoted}. ")

@@ -3,7 +3,8 @@
 # ruff: noqa: I001 - the order matters: later families use earlier ones
 # fmt: off
 from . import dtypes, arithmetic, comparison, unary, copying, creation, shape, matmul, reduction
-from . import activation, softmax_family, special, normalization, loss, likelihood, margin_loss, ctc, convolution, pooling
+from . import activation, softmax_family, special, normalization, loss, likelihood, margin_loss, ctc, convolution
+from . import pooling
 from . import unpooling, spatial, resampling, grids, attention
 from . import compaction, indexing, masking, scattering, replacing, embeddings, joining, arranging, diagonals
 from . import closeness, scans, sorting, statistics, binning, sets

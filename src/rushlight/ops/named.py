@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from ..ir import dtypes
+
 _TYPES: dict[str, type] = {}
+
+
+def _show(result) -> str:
+    parts = ",\n".join(f"{field}={part!r}" for field, part in zip(result._fields, result))
+    return f"{dtypes._MODULE}.return_types.{type(result).__name__}(\n{parts})"
 
 
 def named(name: str, fields: str, parts):
@@ -13,6 +20,7 @@ def named(name: str, fields: str, parts):
     if made is None:
         made = _TYPES[name] = namedtuple(name, fields)
         made.__module__ = "rushlight.return_types"
+        made.__repr__ = _show
     return made(*parts)
 
 

@@ -429,7 +429,8 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     check_floating("norm", input, dtype)
     if dtype is not None and dtypes.promote_types(input.dtype, dtype) is not dtype:
         raise RuntimeError(
-            f"linalg.vector_norm: the dtype of the input ({scalar_type(input.dtype)}) should be convertible without narrowing to "
+            f"linalg.vector_norm: the dtype of the input ({scalar_type(input.dtype)}) should be convertible without "
+            f"narrowing to "
             f"the specified dtype ({scalar_type(dtype)})"
         )
     made = norm_of(input, exponent, dim, keepdim, dtype, order_of(exponent))
