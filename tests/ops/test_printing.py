@@ -146,4 +146,4 @@ def test_names_of_nodes(expression):
 
 def test_named_results_show_a_field_a_line():
     shown = "rushlight.return_types.sort(\nvalues=tensor([1, 2]),\nindices=tensor([1, 0]))"
-    assert repr(rushlight.tensor([2, 1]).sort()) == shown
+    assert repr(rl.tensor([2, 1]).sort()) == shown
