@@ -273,3 +273,28 @@ def test_ctrl_c_ends_everything():
     assert errors.count("Traceback") == 1 and errors.rstrip().endswith("KeyboardInterrupt")
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+def test_workers_end_when_the_main_process_is_killed():
+    """Forked workers hold each other's pipes, so no end of file tells them."""
+    code = (
+        "import rushlight, sys, time\n"
+        "loader = rushlight.utils.data.DataLoader(range(6), num_workers=2, persistent_workers=True)\n"
+        "batches = iter(loader)\n"
+        "next(batches)\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    while process.stdout.readline() != "ready\n":
+        assert process.poll() is None
+    process.kill()
+    process.wait()
+    for _ in range(100):
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGKILL)
+    pytest.fail("workers outlived the main process")

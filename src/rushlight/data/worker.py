@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import random
@@ -9,12 +10,15 @@ import signal
 import sys
 import traceback
 from dataclasses import dataclass
+from multiprocessing import connection as connections
 from multiprocessing import reduction
 
 from ..core.engine import set_num_threads
 from ..random import manual_seed
 from .fetch import make_fetcher
 from .shared_memory import Writer
+
+SECONDS_BETWEEN_LOOKS = 2.0  # for whether the main process is still there
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def _seed_numpy(job: Job) -> None:
 
 class _Worker:
     def __init__(self, job: Job, connection):
-        self.job, self.connection = job, connection
+        self.job, self.connection, self.parent = job, connection, os.getppid()
         self.writer = Writer()
         self.fetcher = None
         self.where = f"in DataLoader worker process {job.number}"
@@ -108,7 +112,7 @@ class _Worker:
     def serve(self) -> None:
         failed = None if self.job.init is None else self._attempt(self.job.init, self.job.number)
         while True:
-            kind, task, keys, released = pickle.loads(self.connection.recv_bytes())
+            kind, task, keys, released = pickle.loads(self._message())
             self.writer.release(released)
             if kind == "stop":
                 return
@@ -116,6 +120,14 @@ class _Worker:
                 self.fetcher = None
                 continue
             self._answer(task, failed if isinstance(failed, CaughtError) else self._attempt(self._fetch, keys))
+
+    def _message(self) -> bytes:
+        """What the main process sends next; EOFError if it is gone. (A forked worker holds its pipes open itself.)"""
+        main = multiprocessing.parent_process().sentinel
+        while self.connection not in (ready := connections.wait([self.connection, main], SECONDS_BETWEEN_LOOKS)):
+            if main in ready or os.getppid() != self.parent:
+                raise EOFError
+        return self.connection.recv_bytes()
 
     def _fetch(self, keys):
         if self.fetcher is None:
