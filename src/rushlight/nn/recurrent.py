@@ -11,6 +11,7 @@ from . import functional as F
 from . import init
 from .module import Module
 from .parameter import Parameter
+from .recurrent_sequence import run_sequence
 from .recurrent_step import STEPS
 from .utils.rnn import PackedSequence
 
@@ -177,7 +178,9 @@ class RNNBase(Module):
         """One layer in one direction: its outputs, laid out as `x`, and the final states."""
         step = STEPS[self.mode](weights, self.bias, self.proj_size)
         projected = step.project(x)  # the input's share of the gates, for all times at once
-        parts = projected.split(sizes) if packed else projected.unbind(0)
+        if not packed:
+            return run_sequence(step, projected, state, reverse)
+        parts = projected.split(sizes)
         outputs: list = [None] * len(parts)
         current, done = [s[: sizes[-1]] if reverse else s for s in state], []
         for t in reversed(range(len(parts))) if reverse else range(len(parts)):
@@ -186,7 +189,7 @@ class RNNBase(Module):
             outputs[t] = current[0]
         if done:  # the longest sequences come first, those that ended last follow them
             current = [ops.cat([s, *(ended[i] for ended in reversed(done))], 0) for i, s in enumerate(current)]
-        return (ops.cat(outputs, 0) if packed else ops.stack(outputs)), current
+        return ops.cat(outputs, 0), current
 
 
 def _fit(current: list[Tensor], size: int, state: list[Tensor], done: list, reverse: bool) -> list[Tensor]:

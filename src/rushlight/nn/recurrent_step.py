@@ -1,16 +1,17 @@
 """One time step of each recurrent network, shared by the layers and the cells.
 
 The input's share of the gates does not depend on the step before: `project` computes it for all times in
-one multiplication, and calling the step adds the hidden state's share.
+one multiplication. `recur` is the hidden state's share, and `combine` the element-wise rest.
 """
 
 from __future__ import annotations
 
 from ..core import Tensor
+from ..ops import recurrent
 from . import functional as F
 
 
-class _Step:
+class Step:
     """Weights of one layer and direction: w_ih, w_hh, then b_ih, b_hh if `bias`, then w_hr for projections."""
 
     gates = 1
@@ -29,43 +30,46 @@ class _Step:
         """The hidden state's share of the gates."""
         return F.linear(h, self.hidden_weight, self.hidden_bias)
 
-    def __call__(self, gates: Tensor, states: list[Tensor]) -> list[Tensor]:
-        """The states after the step; `gates` is the input's share, the first state is the output."""
+    @staticmethod
+    def combine(x: Tensor, r: Tensor, states: list[Tensor]) -> list[Tensor]:
+        """The states after the step, from both shares of the gates; before a projection."""
         raise NotImplementedError
 
-
-class TanhStep(_Step):
-    def __call__(self, gates, states):
-        return [(gates + self.recur(states[0])).tanh()]
-
-
-class ReluStep(_Step):
-    def __call__(self, gates, states):
-        return [(gates + self.recur(states[0])).relu()]
+    def __call__(self, x: Tensor, states: list[Tensor]) -> list[Tensor]:
+        """The states after the step; `x` is the input's share, the first state is the output."""
+        states = self.combine(x, self.recur(states[0]), states)
+        if self.projection is not None:
+            states[0] = F.linear(states[0], self.projection)
+        return states
 
 
-class LSTMStep(_Step):
+class TanhStep(Step):
+    @staticmethod
+    def combine(x, r, states):
+        return [recurrent.tanh_step(x, r)]
+
+
+class ReluStep(Step):
+    @staticmethod
+    def combine(x, r, states):
+        return [recurrent.relu_step(x, r)]
+
+
+class LSTMStep(Step):
     gates = 4
     states = 2
 
-    def __call__(self, gates, states):
-        h, c = states
-        i, f, g, o = (gates + self.recur(h)).chunk(4, -1)
-        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        h = o.sigmoid() * c.tanh()
-        return [h if self.projection is None else F.linear(h, self.projection), c]
+    @staticmethod
+    def combine(x, r, states):
+        return list(recurrent.lstm_step(x, r, states[1]))
 
 
-class GRUStep(_Step):
+class GRUStep(Step):
     gates = 3
 
-    def __call__(self, gates, states):
-        (h,) = states
-        xr, xz, xn = gates.chunk(3, -1)
-        hr, hz, hn = self.recur(h).chunk(3, -1)
-        r, z = (xr + hr).sigmoid(), (xz + hz).sigmoid()
-        n = (xn + r * hn).tanh()
-        return [n + z * (h - n)]
+    @staticmethod
+    def combine(x, r, states):
+        return [recurrent.gru_step(x, r, states[0])]
 
 
 STEPS = {"RNN_TANH": TanhStep, "RNN_RELU": ReluStep, "LSTM": LSTMStep, "GRU": GRUStep}
