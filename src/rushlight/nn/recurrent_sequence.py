@@ -47,7 +47,7 @@ def _repeat(step: Step, projected: Tensor, states: list[Tensor], reverse: bool) 
 
 
 class Sequence(Function):
-    """`_repeat` with gathered gradients; (kind of step, reverse, projected, weight, bias, *states) to (outputs, *states)."""
+    """`_repeat` with gathered gradients: from (kind of step, reverse, projected, weight, bias, *states)."""
 
     @staticmethod
     def forward(ctx, kind, reverse, projected, weight, bias, *states):
@@ -63,7 +63,7 @@ class Sequence(Function):
 
     @staticmethod
     def backward(ctx, grad_outputs, *grad_states):
-        projected, weight, bias, *states = ctx.saved_tensors
+        projected, weight, bias, *_ = ctx.saved_tensors
         if is_grad_enabled():
             return _differentiable_backward(ctx, (grad_outputs, *grad_states))
         of_inputs, of_shares, flowing = [], [], list(grad_states)

@@ -1,6 +1,6 @@
 """The element-wise part of recurrent steps: each is one kernel forward and one backward.
 
-All take `x`, the input's share of the gates, and `r`, the hidden state's share (both (*, gates·hidden), biases included).
+All take `x`, the input's share of the gates, and `r`, the hidden state's share, both (*, gates·hidden) with biases.
 """
 
 from __future__ import annotations
