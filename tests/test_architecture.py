@@ -21,6 +21,7 @@ ORDER = [
     "data",
     "serialization",
     "special",
+    "quasirandom",
 ]
 # A room may reach one that comes later in these places, each for a reason.
 ALLOWED = {
