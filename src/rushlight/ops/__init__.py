@@ -2,7 +2,7 @@
 
 # ruff: noqa: I001 - the order matters: later families use earlier ones
 # fmt: off
-from . import dtypes, arithmetic, comparison, unary, copying, creation, shape, matmul, reduction
+from . import dtypes, arithmetic, comparison, unary, copying, creation, shape, matmul, reduction, vector_norm
 from . import activation, softmax_family, special, normalization, loss, likelihood, margin_loss, ctc, convolution
 from . import pooling
 from . import unpooling, spatial, resampling, grids, attention

@@ -7,6 +7,7 @@ from ..ir import build as B
 from ..ir.sizes import hint, product
 from .declare import FUNCTIONS, Number, composite, op
 from .einsum import contracted
+from .writing import store
 
 
 # -- tensordot and its kin --------------------------------------------------------------------------
@@ -166,17 +167,29 @@ def cross(input, other, dim=None, *, out=None):
 # -- powers and norms of slices ---------------------------------------------------------------------
 @composite(method=True)
 def matrix_power(input, n, *, out=None):
-    """The n-th power of square matrices by repeated squaring; of the inverse if n is negative."""
-    if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
-        raise RuntimeError(
-            f"linalg.matrix_power: A must be batches of square matrices, but they are {tuple(input.shape)} matrices"
-        )
-    made = power_of_matrix(FUNCTIONS["inverse"](input) if n < 0 else input, n if n >= 0 else -n)
-    if out is None:
-        return made
-    from .writing import store
+    """The n-th power of square matrices by repeated squaring; of the inverse if n is negative.
 
-    return store(out, made, "matrix_power")
+    >>> rushlight.matrix_power(rushlight.tensor([[1, 1], [0, 1]]), 5)
+    tensor([[1, 5],
+            [0, 1]])
+    """
+    check_square("linalg.matrix_power", input)
+    if isinstance(n, float) or not hasattr(n, "__index__"):
+        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
+    n = int(n)
+    made = power_of_matrix(FUNCTIONS["inverse"](input) if n < 0 else input, abs(n))
+    return made if out is None else store(out, made, "linalg.matrix_power")
+
+
+def check_square(name: str, x) -> None:
+    """RuntimeError unless x is a square matrix or a batch of them."""
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    rows, columns = x.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {hint(rows)} by {hint(columns)} matrices"
+        )
 
 
 def power_of_matrix(base, n: int):

@@ -10,7 +10,7 @@ from ..ir.sizes import hint, product
 from .checks import check_kinds
 from .declare import Number, Tensor, composite, op
 from .loss import reduced, reduced_tensor, reduction_of, softplus_of
-from .reduction import norm_of, order_of
+from .vector_norm import norm_of, order_of
 
 
 # -- of classes -------------------------------------------------------------------------------------

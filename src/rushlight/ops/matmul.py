@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import hint, product
 from .arithmetic import check_alpha
 from .checks import check_kinds
 from .declare import Number, Tensor, composite, op
+from .writing import store
 
 
 def check_inner(name: str, a, b, left, right) -> None:
@@ -246,26 +249,42 @@ def _(cotangents, outputs, input, weight, bias=None):
     )
 
 
+# -- chains -----------------------------------------------------------------------------------------
 @composite
-def chain_matmul(*matrices):
-    """The product of several matrices, in the order that costs least."""
+def chain_matmul(*matrices, out=None):
+    """The product of several matrices, in the order that costs least. `linalg.multi_dot` takes vectors, too."""
     matrices = list(matrices[0]) if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else list(matrices)
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    return multiplied(matrices, *best_splits([m.shape for m in matrices]), 0, len(matrices) - 1)
+    for matrix in matrices:
+        if matrix.ndim != 2:
+            raise RuntimeError(f"chain_matmul(): Tensor dimension is {matrix.ndim}, expected 2 instead.")
+    made = product_of_chain(matrices)
+    return made if out is None else store(out, made, "chain_matmul")
 
 
-def best_splits(shapes):
-    """Where to split each span of a chain, by dynamic programming over the number of multiplications."""
-    n = len(shapes)
-    dims = [shapes[0][0], *(s[1] for s in shapes)]
+def product_of_chain(matrices: list):
+    """The product of matrices whose sizes fit, by the order that needs the fewest multiplications."""
+    dims = [matrices[0].shape[0], *(m.shape[1] for m in matrices)]
+    for i, (a, b) in enumerate(pairwise(matrices)):
+        if a.shape[1] != b.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot be "
+                "multiplied"
+            )
+    return multiplied(matrices, best_splits(dims), 0, len(matrices) - 1)
+
+
+def best_splits(dims: list) -> dict:
+    """Where to split each span of a chain, matrix i being dims[i] x dims[i + 1]: by dynamic programming."""
+    n = len(dims) - 1
     cost, split = {(i, i): 0 for i in range(n)}, {}
     for length in range(1, n):
         for i in range(n - length):
             j = i + length
             choices = [(cost[i, k] + cost[k + 1, j] + dims[i] * dims[k + 1] * dims[j + 1], k) for k in range(i, j)]
             cost[i, j], split[i, j] = min(choices)
-    return (split,)
+    return split
 
 
 def multiplied(matrices, split, i: int, j: int):

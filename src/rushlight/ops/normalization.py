@@ -7,8 +7,9 @@ from ..ir.sizes import hint, product
 from .activation import FUNCTIONAL
 from .checks import check_kinds
 from .declare import FUNCTIONS, Number, composite, op
-from .reduction import check_floating, norm_of, order_of
+from .reduction import check_floating
 from .softmax_family import wide_type
+from .vector_norm import norm_of, order_of
 
 
 def per_channel(v, ndim: int):

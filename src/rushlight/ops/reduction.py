@@ -1,4 +1,4 @@
-"""Reductions: sums, extremes, means, norms along dims."""
+"""Reductions: sums, extremes, means along dims."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import product
 from .arithmetic import maximum, minimum
-from .checks import check_kinds, scalar_type
-from .declare import Number, composite, op
+from .checks import check_kinds
+from .declare import composite, op
 from .named import extremes, named
-from .writing import store
 
 
 def reduced_dims(x, dim) -> tuple:
@@ -337,7 +336,7 @@ var_mean = _spread("var_mean", var_mean_of, "variance and mean")
 std_mean = _spread("std_mean", std_mean_of, "standard deviation and mean")
 
 
-# -- logarithms of sums, norms ----------------------------------------------------------------------
+# -- logarithms of sums -----------------------------------------------------------------------------
 def logsumexp_of(x, dims, keepdim: bool):
     top = B.max(B.real(x), dims, True)
     top = B.cast(B.where(B.eq(B.abs(top), math.inf), 0.0, top), x.dtype)
@@ -361,77 +360,3 @@ def _(cotangents, outputs, input, dim, keepdim=False):
     g, y = (v if keepdim else B.unreduce(v, input.shape, dims) for v in (cotangents[0], outputs[0]))
     weights = B.exp(input - B.where(B.eq(B.real(y), -math.inf), 0.0, y))
     return g * B.conj(weights)
-
-
-@op(public=False)
-def norm_of(input, p: Number, dim: int | tuple | None, keepdim: bool, dtype: Dtype = None, order: Order = 2):
-    """The p-norm; `order` tells the special cases 0, 1, 2 and infinite from the rest, which read `p`."""
-    x = input if dtype is None else B.cast(input, dtype)
-    dims = reduced_dims(x, dim)
-    size = B.abs(x)
-    if order == "inf":
-        return B.max(size, dims, keepdim)
-    if order == "-inf":
-        return B.min(size, dims, keepdim)
-    if order == 0:
-        return B.sum(B.cast(B.ne(size, 0), size.dtype), dims, keepdim)
-    if order == 1:
-        return B.sum(size, dims, keepdim)
-    if order == 2:
-        return B.sqrt(B.sum(size * size, dims, keepdim))
-    return B.pow(B.sum(B.pow(size, p), dims, keepdim), 1 / p)
-
-
-def order_of(p):
-    """The special case that an exponent is, or "p"."""
-    if p in (math.inf, -math.inf):
-        return "inf" if p > 0 else "-inf"
-    return int(p) if p in (0, 1, 2) else "p"
-
-
-@norm_of.vjp
-def _(cotangents, outputs, input, p, dim, keepdim, dtype=None, order=2):
-    """With 0 as the derivative where the norm is 0."""
-    x = input if dtype is None else B.cast(input, dtype)
-    dims = reduced_dims(x, dim)
-    shape = x.shape
-    g, y = (v if keepdim else B.unreduce(v, shape, dims) for v in (cotangents[0], outputs[0]))
-    g, y = B.expand(g, shape), B.expand(y, shape)
-    if order == 0:
-        return B.zeros_like(x)
-    if order in ("inf", "-inf"):
-        return _evenly_signed(x, y, g, dims)
-    if order == 1:
-        return g * B.sign(x)
-    zero = B.eq(y, 0)
-    safe = B.where(zero, 1.0, y)
-    if order == 2:
-        return B.where(zero, 0.0, g / safe) * x
-    size = B.abs(x)
-    still = B.eq(size, 0)
-    power = B.where(still, 0.0, B.pow(B.where(still, 1.0, size), p - 1))
-    return B.sign(x) * power * B.where(zero, 0.0, g / B.pow(safe, p - 1))
-
-
-def _evenly_signed(x, y, g, dims):
-    mask = B.cast(B.eq(B.abs(x), y), y.dtype)
-    return B.sign(x) * (g * mask / B.expand(B.sum(mask, dims, True), x.shape))
-
-
-@composite(method=True)
-def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
-    """The p-norm over all elements or `dim`; "fro" is the 2-norm."""
-    if p == "nuc":
-        raise NotImplementedError("norm(p='nuc') needs singular values, which this build does not have")
-    exponent = 2.0 if p in ("fro", None) else float(p)
-    dim = tuple(dim) if isinstance(dim, list) else dim
-    check_floating("norm", input)
-    check_floating("norm", input, dtype)
-    if dtype is not None and dtypes.promote_types(input.dtype, dtype) is not dtype:
-        raise RuntimeError(
-            f"linalg.vector_norm: the dtype of the input ({scalar_type(input.dtype)}) should be convertible without "
-            f"narrowing to "
-            f"the specified dtype ({scalar_type(dtype)})"
-        )
-    made = norm_of(input, exponent, dim, keepdim, dtype, order_of(exponent))
-    return made if out is None else store(out, made, "norm")

@@ -1,0 +1,16 @@
+"""Rows of the table of ops: norms and products of `linalg`, eigenvalues, singular values."""
+
+from rushlight.linalg import norms, products  # noqa: F401 - they declare the ops
+
+from ..op_samples import NUMBERS, Row
+
+NORMS = [
+    Row("sums_compared", lambda x: [(x(3, 4), 0, 1, False, False), (x(2, 3, 4), 2, 0, True, True)], "fhc", rtol=3e-5),
+]
+
+PRODUCTS = [
+    Row("inner_products", lambda x: [(x(3, 4), x(3, 4), 1), (x(2, 3), x(3), -1), (x(), x(), 0)], NUMBERS),
+    Row("vandermonde", lambda x: [(x(3), 3), (x(2, 3), 5)], "fci"),
+]
+
+ROWS = [*NORMS, *PRODUCTS]
