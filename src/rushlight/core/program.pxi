@@ -8,6 +8,7 @@ cdef extern from "team.h":
     void team_resize(int size) nogil
 
 DEF MAX_FLAT = 64
+DEF FAILURES = 16  # from here on the rooms above say what a kernel's error means
 
 cdef enum:
     ROLE_INPUT = 0
@@ -46,6 +47,11 @@ ctypedef struct Launch:
 def get_num_threads():
     """The number of threads that share large launches."""
     return team_size()
+
+
+def team_size_address():
+    """The address of `int team_size(void)`, for kernels that share work among threads of their own."""
+    return <size_t><void *>team_size
 
 
 def set_num_threads(int count):
@@ -355,6 +361,8 @@ cdef int _launch_all(Plan plan, PyObject **flat, void **inputs, void **outputs, 
                 free(buffers)
             if params != launch.params and params != local_params:
                 free(params)
+        if plan.reports and error[0] >= FAILURES:
+            raise _hooks["failure"](error[0], error[1], error[2], error[3])
         if plan.reports and error[0] == 2:
             raise DividedByZero("ZeroDivisionError: integer division or modulo by zero")
         if plan.reports and error[0]:
@@ -362,7 +370,7 @@ cdef int _launch_all(Plan plan, PyObject **flat, void **inputs, void **outputs, 
     return 0
 
 
-def launch_kernel(size_t address, list buffers, list params, int64_t work, int64_t grain, int64_t scratch=0):
+def launch_kernel(size_t address, list buffers not None, list params not None, int64_t work, int64_t grain, int64_t scratch=0):
     """Run one kernel on raw addresses; used by the generators of random numbers."""
     cdef void *pointers[65]
     cdef int64_t numbers[128]
