@@ -5,17 +5,9 @@ from __future__ import annotations
 import importlib
 
 _FILES = {
+    "exponential": ("matrix_exp",),
     "norms": ("cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"),
-    "products": (
-        "cross",
-        "diagonal",
-        "matmul",
-        "matrix_exp",
-        "matrix_power",
-        "multi_dot",
-        "vander",
-        "vecdot",
-    ),
+    "products": ("cross", "diagonal", "matmul", "matrix_power", "multi_dot", "vander", "vecdot"),
 }
 _HOMES = {name: file for file, names in _FILES.items() for name in names}
 __all__ = sorted(_HOMES)
