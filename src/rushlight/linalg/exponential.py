@@ -1,8 +1,8 @@
 """The matrix exponential, by scaling and squaring.
 
 ``exp(A) = exp(A / 2**s) ** (2**s)``: A is scaled until a Taylor polynomial is exact to rounding, and the value of the
-polynomial squared s times. Method: Higham, "The Scaling and Squaring Method for the Matrix Exponential Revisited", 2005,
-with a polynomial in Paterson and Stockmeyer's form in place of a quotient, which would need a division of matrices.
+polynomial squared s times. Method: Higham, "The Scaling and Squaring Method for the Matrix Exponential Revisited",
+2005, with a polynomial in Paterson and Stockmeyer's form in place of a quotient, which would need to divide matrices.
 """
 
 from __future__ import annotations
