@@ -10,10 +10,9 @@ from . import elementwise
 from .affine import Dim, size_key
 from .expressions import Access, Expr
 from .nest import Nest
+from .target import last_cache
 from .templates import Array
 from .text import Function, V
-
-STREAMED = 8 << 20  # bytes from which on results bypass the caches
 
 
 def i64(number: int) -> V:
@@ -161,8 +160,11 @@ class Scopes:
         return self.f.at(pointer, f"[2 x {type}]" if dtype.is_complex else type, index)
 
     def large_and_aligned(self, accesses: list[Access]) -> V:
-        """Whether the memory of some stores is too large for caches, and all their rows begin at cache lines."""
-        bits, bytes = i64(0), 0
+        """Whether a kernel touches more than the caches hold, and all rows of some stores begin at cache lines.
+
+        What fits is kept there: whoever reads the results next finds them.
+        """
+        bits = i64(0)
         for access in accesses:
             itemsize = access.array.dtype.itemsize
             bits = self.at_entry_binary("or", bits, self.at_entry(f"ptrtoint {self.buffer(access)} to i64", "i64"))
@@ -170,10 +172,12 @@ class Scopes:
                 if dim is not self.nest.vector:
                     steps = self.at_entry_binary("mul", self.stride(access, dim), i64(itemsize))
                     bits = self.at_entry_binary("or", bits, steps)
-            bytes = bytes + itemsize * product(d.size for d in access.strides)
+        touched = 0
+        for access in (*accesses, *self.nest.body.loads()):
+            touched = touched + access.array.dtype.itemsize * product(d.size for d in access.strides)
         low = self.at_entry_binary("and", bits, i64(63))
         aligned = self.at_entry(f"icmp eq {low}, 0", "i1")
-        large = self.at_entry(f"icmp uge {self.param(bytes)}, {STREAMED}", "i1")
+        large = self.at_entry(f"icmp uge {self.param(touched)}, {last_cache() * 3 // 4}", "i1")
         return self.at_entry_binary("and", aligned, large)
 
     def at_entry_binary(self, opcode: str, a: V, b: V) -> V:

@@ -64,6 +64,22 @@ def _ask() -> tuple[str, str, str, str]:
     return f"{llvmlite.__version__} {version}", llvm.get_process_triple(), llvm.get_host_cpu_name(), ",".join(features)
 
 
+@functools.cache
+def last_cache() -> int:
+    """Bytes of the last cache before memory, as the system tells them; 16 MiB where it does not."""
+    sizes = [_cache_bytes(f"/sys/devices/system/cpu/cpu0/cache/index{level}/size") for level in range(5)]
+    return max(sizes) or 16 << 20
+
+
+def _cache_bytes(path: str) -> int:
+    try:
+        with open(path, encoding="ascii") as file:
+            text = file.read().strip()
+        return int(text[:-1]) * {"K": 1 << 10, "M": 1 << 20}[text[-1]]
+    except (OSError, ValueError, KeyError, IndexError):
+        return 0
+
+
 def _fingerprint() -> str:
     """Tells processors and installations of llvmlite apart, at the cost of two small reads."""
     return hashlib.sha256("\n".join([*_processor_lines(), *_llvmlite_files()]).encode()).hexdigest()[:32]
