@@ -102,7 +102,7 @@ def test_tails_write_nothing_else(build):
 
 def test_large_results_bypass_caches(monkeypatch):
     """Aligned or not, the numbers are the same."""
-    monkeypatch.setattr(codegen_scopes, "STREAMED", 1 << 10)
+    monkeypatch.setattr(codegen_scopes, "last_cache", lambda: 1 << 10)
     for build, shape in ((lambda x: x * 2.0, (5000,)), (lambda x: x + x, (70, 64)), (softmax, (70, 128))):
         case = check(build, random(shape))
         assert any("!nontemporal" in launch.kernel.text for launch in case.lowered.launches)
