@@ -31,8 +31,6 @@ from .ir.dtypes import bool_ as bool
 from .ops.memory_format import MemoryFormat as memory_format
 from .ops.memory_format import channels_last, channels_last_3d, contiguous_format, preserve_format, strided
 
-__version__ = "0.1.0"
-
 float = float32
 double = float64
 half = float16
@@ -46,24 +44,32 @@ newaxis = None
 
 globals().update(ops.FUNCTIONS)
 
+has_cuda = has_cudnn = has_mkl = has_mkldnn = has_openmp = False  # kernels are generated: no such library is in use
+
 _ROOMS = {
     "accelerator": "accelerator",
     "autograd": "autograd",
     "backends": "backends",
     "cuda": "cuda",
     "data": "data",
+    "functional": "functional",
     "interop": "interop",
     "linalg": "linalg",
     "nn": "nn",
     "optim": "optim",
     "quasirandom": "quasirandom",
     "random": "random",
+    "return_types": "return_types",
     "serialization": "serialization",
     "special": "special",
     "testing": "testing",
+    "torch_version": "torch_version",
+    "types": "types",
     "utils": "utils",
+    "version": "version",
 }
 _NAMES = {
+    "__version__": "torch_version",
     "Generator": "random",
     "compile": "compiling",
     "default_generator": "random",

@@ -53,3 +53,33 @@ def test_switches():
     with pytest.raises(RuntimeError, match="precision"):
         rl.set_float32_matmul_precision("low")
     assert rl.get_float32_matmul_precision() == "highest"
+
+
+def test_what_the_build_says():
+    assert rl.compiled_with_cxx11_abi() and not rl.is_vulkan_available() and not rl.is_distributed(rl.ones(1))
+    assert rl.set_flush_denormal(True) is False
+
+
+def test_forms_of_methods():
+    x = rl.ones(1, requires_grad=True) * 2
+    assert rl.detach_(x) is x and x.grad_fn is None
+    with rl.inference_mode():
+        y = rl.ones(1)
+    assert rl.is_inference(y) and not rl.is_inference(x)
+
+
+def test_warnings_and_threads(monkeypatch):
+    from rushlight.ops import facts
+
+    monkeypatch.setattr(facts, "_state", dict(facts._state))
+    rl.set_warn_always(True)
+    assert rl.is_warn_always_enabled()
+    with pytest.raises(TypeError, match="bool"):
+        rl.set_warn_always(1)
+    assert rl.get_num_interop_threads() >= 1
+    with pytest.raises(RuntimeError, match="positive"):
+        rl.set_num_interop_threads(0)
+    rl.set_num_interop_threads(3)
+    assert rl.get_num_interop_threads() == 3
+    with pytest.raises(RuntimeError, match="cannot set"):
+        rl.set_num_interop_threads(2)

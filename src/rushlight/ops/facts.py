@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ..core import engine
 from ..core.engine import Tensor
 from .copying import fill
@@ -78,9 +80,40 @@ def to_dlpack(tensor):
     return tensor.__dlpack__()
 
 
+@composite
+def is_inference(input) -> bool:
+    """Whether the tensor was made in inference mode."""
+    return input.is_inference()
+
+
+@composite
+def is_distributed(input) -> bool:
+    """False: no tensor is spread over several processes."""
+    return False
+
+
+@composite
+def detach_(input):
+    """Cut the tensor off from the graph, in place; returns it."""
+    return input.detach_()
+
+
+# -- the build ----------------------------------------------------------------------------------
+@composite
+def compiled_with_cxx11_abi() -> bool:
+    """True: there is no C++ here that could have another binary interface."""
+    return True
+
+
+@composite
+def is_vulkan_available() -> bool:
+    """False: tensors live on the CPU."""
+    return False
+
+
 # -- switches ---------------------------------------------------------------------------------------
 _MODES = ("default", "warn", "error")
-_state = {"deterministic": 0, "precision": "highest"}
+_state = {"deterministic": 0, "precision": "highest", "warn_always": False, "interop_threads": 0}
 
 
 @composite
@@ -116,6 +149,54 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 def get_deterministic_debug_mode() -> int:
     """0, 1 or 2, as `set_deterministic_debug_mode` takes it."""
     return _state["deterministic"]
+
+
+@composite
+def set_warn_always(b: bool, /) -> None:
+    """Remembered, without effect: Python's `warnings` filters say how often a warning is shown."""
+    if not isinstance(b, bool):
+        raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _state["warn_always"] = b
+
+
+@composite
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` was given."""
+    return _state["warn_always"]
+
+
+@composite
+def set_flush_denormal(mode: bool) -> bool:
+    """False: numbers near zero are always computed in full."""
+    return False
+
+
+@composite
+def get_num_interop_threads() -> int:
+    """What `set_num_interop_threads` was given, or the number of processors."""
+    return _state["interop_threads"] or os.cpu_count() or 1
+
+
+@composite
+def set_num_interop_threads(num: int) -> None:
+    """Remembered, without effect: operations run one after the other, each on `get_num_threads()` threads.
+
+    Raises:
+        RuntimeError: for numbers below 1, and for a second call
+    """
+    if not isinstance(num, int) or num < 1:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    if _state["interop_threads"]:
+        raise RuntimeError(
+            "Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads "
+            "called"
+        )
+    _state["interop_threads"] = num
+
+
+@composite
+def init_num_threads() -> None:
+    """Does nothing: every thread uses the one team of `set_num_threads`."""
 
 
 @composite
