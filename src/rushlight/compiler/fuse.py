@@ -16,6 +16,7 @@ from ..ir.sizes import hint, known_equal, product
 from .affine import ZERO, access_dims, access_key, index_of, size_key
 from .cluster import Cluster, Step, TemplateStep, matching, reaches
 from .cost import EXPENSIVE, weight
+from .lapack_memory import place_columns
 from .leaves import Leaves
 from .memory import Memory
 from .pieces import pieces
@@ -171,8 +172,11 @@ class Fuser:
         self.steps.append(step)
         if node.prim.name in ("put", "scatter"):
             self.start_in_result(node)
-        for value in node.inputs:
-            self.require(value, step)
+        if node.prim.columns is not None:
+            place_columns(self, step)
+        else:
+            for value in node.inputs:
+                self.require(value, step)
 
     def start_in_result(self, node: Node) -> None:
         """Have what a write by index starts from computed right where the result lies, if nothing else reads it."""

@@ -71,7 +71,7 @@ def lower_step(step: Step, fuser: Fuser, context: Context) -> None:
 def lower_template(step: TemplateStep, fuser: Fuser, context: Context) -> None:
     node = step.node
     name = node.prim.name
-    operands = [fuser.memory.operand(v) for v in node.inputs]
+    operands = fuser.memory.operands(node)
     results = [fuser.memory.home(v) for v in node.outputs]
     first = len(context.lowered.launches)
     if name in ("dot", "conv") and len(operands) == 3:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..ir.graph import Graph, Value
+from ..ir.columns import natural_strides
+from ..ir.graph import Graph, Node, Value
 from ..ir.sizes import contiguous_strides
 from .templates import Array, Context
 from .views import is_view, view_array
@@ -16,6 +17,7 @@ class Memory:
         self.homes: dict[Value, Array] = {}
         self.packed: dict[Value, tuple] = {}  # contiguous copies, the kernels that make them and those that wait
         self.copies: dict[Value, Array] = {}  # of views and numbers, for templates alone
+        self.work: dict[tuple[Node, int], Array] = {}  # copies of one node's operands, which it may overwrite
         self.places: dict[Value, list[int]] = {}
         for i, value in enumerate(graph.inputs):
             if not value.weak:
@@ -37,6 +39,8 @@ class Memory:
         if array is None:
             places = self.places.get(value)
             array = self.outputs[places[0]] if places else self.context.temp(value.shape, value.dtype)
+            if not places:
+                array.strides = natural_strides(value) or array.strides
             self.homes[value] = array
         return array
 
@@ -48,6 +52,10 @@ class Memory:
     def operand(self, value: Value) -> Array:
         """A template's operand in memory."""
         return self.copies[value] if value in self.copies else self.find(value)
+
+    def operands(self, node: Node) -> list[Array]:
+        """What a template reads, where it shall read it."""
+        return [self.work.get((node, i)) or self.operand(v) for i, v in enumerate(node.inputs)]
 
     def could_find(self, value: Value, base: Value) -> bool:
         """Whether a value is its base, or a view of it, once the base has a home."""

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..ir import failures
 from ..ir.graph import Graph, Value
 from ..ir.sizes import Sym, contiguous_strides
 from .launch import Buffer, Lowered, Scalar
@@ -67,6 +68,8 @@ class Bound:
             if self.error[0]:
                 what, index, dim, size = self.error
                 self.error[...] = 0
+                if what >= failures.FIRST:
+                    raise failures.failure(what, index, dim, size)
                 if what == 2:
                     raise ZeroDivisionError("integer division by zero")
                 raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")

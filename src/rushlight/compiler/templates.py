@@ -76,6 +76,8 @@ _MODULES = {
     "sort": "sort",
     "topk": "topk",
     "searchsorted": "sort_search",
+    **dict.fromkeys(("cholesky", "lu_factor", "ldl_factor", "geqrf", "qr"), "lapack_factor"),
+    **dict.fromkeys(("solve_triangular", "solve", "inverse", "ldl_solve", "lstsq"), "lapack_solve"),
 }
 
 

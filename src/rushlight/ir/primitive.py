@@ -9,7 +9,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PRIMITIVES: dict[str, Primitive] = {}
-KINDS = ("source", "map", "view", "structure", "reduce", "scan", "contract", "index", "window", "sort", "call")
+KINDS = (
+    "source",
+    "map",
+    "view",
+    "structure",
+    "reduce",
+    "scan",
+    "contract",
+    "index",
+    "window",
+    "sort",
+    "matrix",
+    "call",
+)
 
 
 class Primitive:
@@ -24,6 +37,7 @@ class Primitive:
     batch    `batch(node, inputs, dims) -> (outputs, dims)` for vmap: `dims[i]` is the batch dimension of
              `inputs[i]` or None, and at least one is not None; outputs and dims are lists
     numpy    `numpy(*arrays, **attrs) -> array(s)`: its meaning, used by the reference interpreter
+    columns  what a primitive of kind "matrix" wants in memory, else None: see `columns.Columns`
     """
 
     def __init__(self, name: str, kind: str, shape: Callable, *, numpy: Callable | None = None, outputs: int = 1):
@@ -36,6 +50,7 @@ class Primitive:
         self.vjp_rule: Callable | None = None
         self.jvp_rule: Callable | None = None
         self.batch_rule: Callable | None = None
+        self.columns = None
         self.__doc__ = shape.__doc__
         PRIMITIVES[name] = self
 

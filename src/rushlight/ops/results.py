@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.engine import Op
 from ..ir import build as B
+from ..ir.columns import natural_strides
 from ..ir.dtypes import category
 from ..ir.graph import Value
 from ..ir.sizes import hint
@@ -109,7 +110,7 @@ def add_result(finished: Finished, value, flat: list, declaration, j: int) -> No
     if finished.elementwise:
         strides = elementwise_strides(value, flat)
     else:
-        strides = channels_strides(value, declaration.channels_source(flat, j))
+        strides = natural_strides(value) or channels_strides(value, declaration.channels_source(flat, j))
     add_new(finished, value, strides)
 
 

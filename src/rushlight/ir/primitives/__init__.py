@@ -1,14 +1,16 @@
 """All primitives, one file for each family. Importing this fills `ir.primitive.PRIMITIVES`."""
 
-from . import call, contract, elementwise, index, reduce, scan, sort, source, structure, views, window
+from . import call, contract, elementwise, factor, index, reduce, scan, solve, sort, source, structure, views, window
 
 __all__ = [
     "call",
     "contract",
     "elementwise",
+    "factor",
     "index",
     "reduce",
     "scan",
+    "solve",
     "sort",
     "source",
     "structure",

@@ -1,0 +1,232 @@
+"""Primitives of kind "matrix": lowered to one kernel each, which calls LAPACK for every matrix of a batch.
+
+Batches of small matrices are shared among our threads. Large matrices come one after another, each on OpenBLAS's
+threads, which are as many as ours.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..ir.dtypes import DType
+from ..ir.failures import code_of
+from ..ir.sizes import hint
+from .index_copy import copy
+from .index_layout import ONE, ZERO, Nest, Parameters, alignment, error_flag, i64, is_number, storage
+from .kernel import Kernel
+from .lapack_kernel import LapackKernel
+from .lapack_library import routine_address, thread_addresses
+from .lapack_memory import dense_temp, is_dense, is_repeated, matrix_count
+from .templates import Array, Context, template
+from .text import Module, V
+
+PIECE = 1 << 15  # multiplications that are worth another thread's start
+LARGE = 192**3  # multiplications for one matrix from which OpenBLAS's threads help
+HUGE = 768**3  # from which they help more than working on several matrices at a time
+FEW = 4  # matrices
+
+
+@dataclass
+class Routine:
+    """How a primitive is lowered.
+
+    emit      `emit(kernel, operands, results, **attrs)`: what happens to one matrix
+    regions   `regions(operands, results, **attrs)`: the sizes in bytes of the regions of scratch memory it uses,
+              from the arrays
+    scratch   how many there are
+    """
+
+    emit: Callable
+    regions: Callable | None
+    scratch: int
+
+
+ROUTINES: dict[str, Routine] = {}
+
+
+def routine(name: str, regions: Callable | None = None, scratch: int = 0):
+    """Register the emitter of a primitive, whose template is `lower_matrices`."""
+
+    def register(emit: Callable) -> Callable:
+        ROUTINES[name] = Routine(emit, regions, scratch)
+        template(name)(lower_matrices)
+        return emit
+
+    return register
+
+
+def lower_matrices(context: Context, node, operands: list[Array], results: list[Array]) -> None:
+    columns, name = node.prim.columns, node.prim.name
+    ranks = (*columns.operands, *columns.results)
+    if any(is_number(n, 0) for a, rank in zip((*operands, *results), ranks) for n in a.shape[len(a.shape) - rank :]):
+        for result in results:
+            fill_zero(context, result)
+        return
+    targets = [dense_target(context, a, rank) for a, rank in zip(results, columns.results)]
+    operands = list(operands)
+    for result, operand in columns.starts.items():
+        targets[result], operands[operand] = start(context, operands[operand], targets[result], results[result])
+    operands = [dense_operand(context, a, rank) for a, rank in zip(operands, columns.operands)]
+    launch(context, node, operands, targets, ranks)
+    report_failures(context, node, targets)
+    for target, result in zip(targets, results):
+        if target is not result:
+            copy(context, target, result)
+
+
+def dense_target(context: Context, result: Array, rank: int) -> Array:
+    return result if is_dense(result, rank) else dense_temp(context, result.shape, result.dtype, rank)
+
+
+def dense_operand(context: Context, operand: Array, rank: int) -> Array:
+    if is_dense(operand, rank) or is_repeated(operand, rank):
+        return operand
+    dense = dense_temp(context, operand.shape, operand.dtype, rank)
+    copy(context, operand, dense)
+    return dense
+
+
+def start(context: Context, operand: Array, target: Array, result: Array) -> tuple[Array, Array]:
+    """The memory in which an operand becomes a result: it is there already, or is copied."""
+    if operand is target:
+        return target, operand
+    if target is not result and operand.role == "temp" and is_dense(operand, 2):
+        return operand, operand  # made for this node alone
+    copy(context, operand, target)
+    return target, target
+
+
+def launch(context: Context, node, operands: list[Array], targets: list[Array], ranks: tuple) -> None:
+    attrs = {name: value for name, value in node.attrs.items() if name != "fails"}
+    found, arrays = ROUTINES[node.prim.name], [*operands, *targets]
+    regions = list(found.regions(operands, targets, **attrs)) if found.regions else []
+    count = matrix_count(targets[0].shape, node.prim.columns.results[0])
+    work = work_of(arrays, ranks)
+    threaded = work >= HUGE or (work >= LARGE and hint(count) < FEW)
+    described = tuple((rank, a.dtype) for rank, a in zip(ranks, arrays))
+    built = matrix_kernel(node.prim.name, described, len(operands), tuple(sorted(attrs.items())), threaded)
+    params = [count, *thread_addresses()]
+    for array, rank in zip(arrays, ranks):
+        params += [matrix_step(array, rank), *array.shape[len(array.shape) - rank :]]
+    offset = 0
+    for size in regions:
+        params += [offset, size]
+        offset = offset + (size + 63) // 64 * 64
+    params += [routine_address(name, arrays[0].dtype) for name in built.routines]
+    # a threaded kernel takes one piece, of a range that says how much work it is
+    total, grain = (work_size(arrays, ranks), 1 << 62) if threaded else (count, PIECE // max(work, 1) + 1)
+    context.launch(built.kernel, arrays, params, total, grain, offset)
+
+
+def work_of(arrays: list[Array], ranks: tuple) -> int:
+    """About how many multiplications one matrix costs."""
+    largest = 0
+    for array, rank in zip(arrays, ranks):
+        if rank == 2:
+            rows, columns = map(hint, array.shape[-2:])
+            largest = max(largest, rows * columns * min(rows, columns))
+    return largest
+
+
+def work_size(arrays: list[Array], ranks: tuple):
+    return next(a.shape[-2] * a.shape[-1] for a, rank in zip(arrays, ranks) if rank == 2)
+
+
+def matrix_step(array: Array, rank: int):
+    """Bytes from one matrix to the next: none, where one serves the whole batch."""
+    if len(array.shape) > rank and is_repeated(array, rank) and not is_dense(array, rank):
+        return 0
+    step = array.dtype.itemsize
+    for size in array.shape[len(array.shape) - rank :]:
+        step = size * step
+    return step
+
+
+@dataclass
+class Built:
+    """A kernel, and the routines whose addresses it takes."""
+
+    kernel: Kernel
+    routines: list[str]
+
+
+@functools.cache
+def matrix_kernel(name: str, arrays: tuple, operands: int, attrs: tuple, threaded: bool) -> Built:
+    found = ROUTINES[name]
+    kernel = LapackKernel(name, list(arrays), found.scratch)
+    with kernel.batch(threaded) as matrices:
+        found.emit(kernel, matrices[:operands], matrices[operands:], **dict(attrs))
+    return Built(Kernel(name, str(kernel.module)), kernel.routines)
+
+
+# -- failures ---------------------------------------------------------------------------------
+def report_failures(context: Context, node, targets: list[Array]) -> None:
+    """Have the first failure of the batch raised, if the node shall: its last result holds LAPACK's numbers."""
+    fails, info = node.attrs.get("fails"), targets[-1]
+    if fails is not None:
+        params = [matrix_count(info.shape, 0), code_of(fails), int(bool(info.shape))]
+        context.launch(failure_kernel(), [info, error_flag()], params)
+
+
+@functools.cache
+def failure_kernel() -> Kernel:
+    module = Module()
+    f = module.kernel("report_failure")
+    info, error = f.buffer(0), f.buffer(1)
+    count, code, batched = (f.param(i) for i in range(3))
+    place = f.variable("i64", ZERO)
+
+    def fine() -> V:
+        at = f.load(place, "i64")
+        inside = f.compare("slt", at, count)
+        # past the end the last number is read again, and not looked at
+        safe = f.minimum(at, f.sub(count, ONE))
+        return f.binary("and", inside, f.compare("eq", f.load(f.at(info, "i32", safe), "i32"), V("0", "i32")))
+
+    with f.repeat(fine):
+        f.store(f.add(f.load(place, "i64"), ONE), place)
+    at = f.load(place, "i64")
+    with f.when(f.compare("slt", at, count)):
+        number = f.cast("sext", f.load(f.at(info, "i32", at), "i32"), "i64")
+        for word, value in ((1, at), (2, number), (3, batched), (0, code)):
+            f.store(value, f.at(error, "i64", word))
+    return Kernel("report_failure", str(module))
+
+
+# -- without elements -------------------------------------------------------------------------
+def fill_zero(context: Context, result: Array) -> None:
+    if any(is_number(n, 0) for n in result.shape):
+        return
+    nest = Nest(result.shape, result.strides)
+    context.launch(zero_kernel(result.dtype.itemsize, nest.structure), [result], nest.params, nest.size, 1 << 15)
+
+
+@functools.cache
+def zero_kernel(itemsize: int, structure: tuple) -> Kernel:
+    module = Module()
+    f = module.kernel("fill_zero")
+    target, type = f.buffer(0), storage(itemsize)
+    loops = Parameters(f).loops(structure)
+    with f.loop(f.begin, f.end) as index:
+        (at,) = loops.offsets(index, [ZERO])
+        f.store(V("0", type), f.at(target, type, at), alignment(itemsize))
+    return Kernel("fill_zero", str(module))
+
+
+# -- LAPACK's workspace -------------------------------------------------------------------------
+BLOCK = 64  # columns that LAPACK's blocked algorithms take together, at most
+
+
+def real_of(dtype: DType) -> DType:
+    return dtype.to_real() if dtype.is_complex else dtype
+
+
+def load(name: str) -> None:
+    """Import the module whose emitters a template name belongs to."""
+    importlib.import_module(f".{name}", __package__)
+
+
+__all__ = ["BLOCK", "Routine", "i64", "lower_matrices", "real_of", "routine"]

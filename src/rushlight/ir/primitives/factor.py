@@ -1,0 +1,67 @@
+"""Factorizations of matrices: Cholesky."""
+
+from __future__ import annotations
+
+from .. import build as B
+from ..columns import matrix_primitive
+from ..dtypes import int32
+from ..lazy import np
+from ..primitive import check_dtype
+from .solve import solve_triangular
+from .triangles import check_square, halved
+
+
+# -- Cholesky ---------------------------------------------------------------------------------
+@matrix_primitive((2,), (2, 0), {0: 0})
+def cholesky(a, *, upper, fails):
+    """L with L L^H = a, from the lower triangle; with `upper`, U with U^H U = a. And LAPACK's int32 info."""
+    check_dtype("cholesky", a, "fc")
+    check_square("cholesky", a)
+    return [(a.shape, a.dtype), (a.shape[:-2], int32)]
+
+
+@cholesky.numpy
+def _(a, *, upper, fails):
+    """Column by column, for the whole batch; a matrix that fails stays as it is from there on."""
+    a = np.conj(np.swapaxes(a, -1, -2)) if upper else a
+    factor, info = np.tril(a), np.zeros(a.shape[:-2], "int32")
+    for j in range(a.shape[-1]):
+        row = factor[..., j, :j]
+        pivot = factor[..., j, j].real - np.sum(np.abs(row) ** 2, -1)
+        info = np.where((info == 0) & ~(pivot > 0), j + 1, info).astype("int32")
+        root = np.sqrt(np.where(info == 0, pivot, 1))
+        below = (factor[..., j + 1 :, j] - (factor[..., j + 1 :, :j] @ np.conj(row)[..., None])[..., 0]) / root[
+            ..., None
+        ]
+        factor[..., j, j] = np.where(info == 0, root, factor[..., j, j])
+        factor[..., j + 1 :, j] = np.where(info[..., None] == 0, below, factor[..., j + 1 :, j])
+    return np.conj(np.swapaxes(factor, -1, -2)) if upper else factor, info
+
+
+def _lower(node, factor):
+    """The factor as a lower triangle."""
+    return B.adjoint(factor) if node.attrs["upper"] else factor
+
+
+def _solved(lower, x, adjoint: bool):
+    """L^-1 x, or L^-H x."""
+    letter = "C" if lower.dtype.is_complex else "T"
+    return solve_triangular(lower, x, upper=False, unitriangular=False, transpose=letter if adjoint else "N")
+
+
+@cholesky.vjp
+def _(node, g, _):
+    lower = _lower(node, node.outputs[0])
+    inner = halved(B.dot(B.adjoint(lower), _lower(node, g)))
+    # L^-H inner L^-1, made Hermitian: the input counts as such
+    left = _solved(lower, B.adjoint(_solved(lower, inner + B.adjoint(inner), True)), True)
+    return [0.5 * left]
+
+
+@cholesky.jvp
+def _(node, tangent):
+    lower = _lower(node, node.outputs[0])
+    hermitian = 0.5 * (tangent + B.adjoint(tangent))
+    inner = _solved(lower, B.adjoint(_solved(lower, hermitian, False)), False)
+    moved = B.dot(lower, halved(inner))
+    return [_lower(node, moved), None]
