@@ -7,11 +7,10 @@ import warnings
 
 from .. import ops
 from ..core import Tensor
-from . import functional as F
 from . import init
 from .module import Module
 from .parameter import Parameter
-from .recurrent_sequence import run_sequence
+from .recurrent_layers import Layers
 from .recurrent_step import STEPS
 from .utils.rnn import PackedSequence
 
@@ -157,54 +156,9 @@ class RNNBase(Module):
 
     def _run(self, x, sizes: list[int], state: list[Tensor]):
         """Runs all layers. `x` is (time, batch, input), or for packed input a list of (1, sizes[t], input)."""
-        weights, directions = self.all_weights, len(self._suffixes())
-        packed = isinstance(x, list)
-        layer_input = ops.cat(x, 1)[0] if packed else x
-        finals = []
-        for layer in range(self.num_layers):
-            outputs = []
-            for direction in range(directions):
-                row = layer * directions + direction
-                start = [s[row] for s in state]
-                output, final = self._run_direction(layer_input, sizes, start, weights[row], direction == 1, packed)
-                outputs.append(output)
-                finals.append(final)
-            layer_input = outputs[0] if directions == 1 else ops.cat(outputs, -1)
-            if self.dropout and layer < self.num_layers - 1:
-                layer_input = F.dropout(layer_input, self.dropout, self.training)
-        return layer_input, [ops.stack(states) for states in zip(*finals)]
-
-    def _run_direction(self, x: Tensor, sizes, state, weights, reverse: bool, packed: bool):
-        """One layer in one direction: its outputs, laid out as `x`, and the final states."""
-        step = STEPS[self.mode](weights, self.bias, self.proj_size)
-        projected = step.project(x)  # the input's share of the gates, for all times at once
-        if not packed:
-            return run_sequence(step, projected, state, reverse)
-        parts = projected.split(sizes)
-        outputs: list = [None] * len(parts)
-        current, done = [s[: sizes[-1]] if reverse else s for s in state], []
-        for t in reversed(range(len(parts))) if reverse else range(len(parts)):
-            current = _fit(current, sizes[t], state, done, reverse)
-            current = step(parts[t], current)
-            outputs[t] = current[0]
-        if done:  # the longest sequences come first, those that ended last follow them
-            current = [ops.cat([s, *(ended[i] for ended in reversed(done))], 0) for i, s in enumerate(current)]
-        return ops.cat(outputs, 0), current
-
-
-def _fit(current: list[Tensor], size: int, state: list[Tensor], done: list, reverse: bool) -> list[Tensor]:
-    """The states of the sequences that are running at a time step of a packed batch.
-
-    Forwards, sequences that have ended leave (their final states go to `done`); backwards, sequences
-    whose last element has come join with their initial state.
-    """
-    running = current[0].shape[0]
-    if size < running:
-        done.append([s[size:] for s in current])
-        return [s[:size] for s in current]
-    if size > running:
-        return [ops.cat([s, first[running:size]], 0) for s, first in zip(current, state)]
-    return current
+        return Layers(self.mode, self.all_weights, self.bias, self.num_layers, self.dropout, self.training)(
+            x, sizes, state
+        )
 
 
 class RNN(RNNBase):
