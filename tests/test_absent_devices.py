@@ -48,6 +48,73 @@ def test_what_needs_a_device_says_that_there_is_none(name):
         getattr(rl.cuda, name)()
 
 
+DEVICES = """
+T.device("cuda"), T.device("cuda", 1), T.device("cuda:0"), T.device("cpu:1"), T.device("meta"), T.device("mps")
+T.device("cpu", -1)
+T.device("cuda:-1")
+T.device("cuda:01")
+T.device("cuda:x")
+T.device("foo")
+T.device("")
+T.device(0)
+T.device(-1)
+T.device(1.5)
+T.device(None)
+T.device(T.device("cuda"), 1)
+T.device("cuda", "1")
+T.device("cuda", True)
+T.device(type="cuda:1", index=2)
+T.device(type="cuda", index=2).index, T.device("xpu").type, str(T.device("cuda", 1)), repr(T.device("cuda"))
+T.device("cuda") == T.device("cuda:0"), T.device("cuda:1") == T.device("cuda", 1), T.device("cuda") == "cuda"
+hash(T.device("cuda:1")) == hash(T.device("cuda", 1)), len({T.device("cuda"), T.device("cuda"), T.device("cpu")})
+T.zeros(3, device="cuda")
+T.zeros(3, device="mps")
+T.zeros(3, device="foo")
+T.zeros(3, device=0)
+T.zeros(3, device="cpu:1").device
+T.ones(3).to("cuda")
+T.ones(3).to(T.device("cuda:1"))
+T.ones(3).to(0)
+T.ones(3).cuda()
+T.ones(3).xpu()
+T.tensor([1.0], device="cuda")
+T.empty_like(T.ones(2), device="cuda")
+T.nn.Linear(2, 2).cuda()
+T.get_default_device()
+"""
+
+
+@pytest.mark.parametrize("expression", DEVICES.strip().split("\n"))
+def test_devices_are_values_until_something_is_made_on_them(expression):
+    from ops.parity import agree
+
+    agree(expression)
+
+
+def test_the_error_names_the_way_out():
+    with pytest.raises(NotImplementedError, match=r"'cuda' is not available.*pass device='cpu'"):
+        rl.zeros(3, device="cuda")
+
+
+def test_default_device():
+    with rl.device("cpu"):
+        assert rl.ones(2).device == rl.get_default_device() == rl.device("cpu")
+    x = rl.ones(2)
+    with rl.device("cuda"), rl.device("cuda"):
+        assert rl.get_default_device() == rl.device("cuda")
+        for make in (lambda: rl.zeros(2), lambda: rl.tensor(1), lambda: rl.arange(2), lambda: rl.rand(2)):
+            with pytest.raises(RuntimeError, match="'cuda' is not available"):
+                make()
+        assert (rl.zeros_like(x) + x.new_ones(2)).device == rl.zeros(1, device="cpu").device
+    rl.set_default_device("cuda:1")
+    try:
+        with pytest.raises(AssertionError, match="cuda:1"):
+            rl.empty(1)
+    finally:
+        rl.set_default_device(None)
+    assert rl.empty(1).device.type == "cpu"
+
+
 def test_compile_gives_back_what_it_is_given():
     model = rl.nn.Linear(2, 2)
     with pytest.warns(UserWarning, match="whole functions are not compiled"):

@@ -7,7 +7,7 @@ Questions and seeds are answered as by a PyTorch without CUDA; what needs a devi
 
 from __future__ import annotations
 
-from .core import Device
+from .core.engine import require_device
 
 __all__ = [
     "current_device",
@@ -74,22 +74,22 @@ max_memory_allocated = memory_reserved = memory_allocated
 
 def current_device() -> int:
     """Raises RuntimeError: there is no device."""
-    return Device("cuda").index
+    return require_device("cuda")
 
 
 def set_device(device) -> None:
     """Raises RuntimeError: there is no device."""
-    Device("cuda")
+    require_device("cuda")
 
 
 def synchronize(device=None) -> None:
     """Raises RuntimeError: there is no device."""
-    Device("cuda")
+    require_device("cuda")
 
 
 def get_device_name(device=None) -> str:
     """Raises RuntimeError: there is no device."""
-    return str(Device("cuda"))
+    return require_device("cuda")
 
 
 get_device_properties = get_device_name

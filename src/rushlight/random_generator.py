@@ -8,7 +8,7 @@ import threading
 from array import array
 
 from .compiler.random_state import HAS_NORMAL, NORMAL, POSITION, SIZE, STATE_BYTES
-from .core.engine import Device, borrow_storage, launch_kernel, make_tensor
+from .core.engine import Device, borrow_storage, launch_kernel, make_tensor, require_device
 from .ir.dtypes import uint8
 
 DEFAULT_SEED = 67280421310721
@@ -30,8 +30,7 @@ class Generator:
 
     def __init__(self, device="cpu"):
         self.device = Device(device)
-        if self.device.type != "cpu":
-            raise RuntimeError(f"Generator: expected device cpu, got {self.device}")
+        require_device(self.device)
         self.lock = threading.RLock()
         self._words = array("I", bytes(STATE_BYTES))
         self._address = self._words.buffer_info()[0]

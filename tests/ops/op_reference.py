@@ -50,7 +50,7 @@ def in_numpy(value):
     if not isinstance(value, Tensor):
         return value
     value = value.detach()
-    return (value.float() if value.dtype is rl.bfloat16 else value).numpy()
+    return (value.float() if value.dtype is rl.bfloat16 else value).numpy(force=True)
 
 
 def widened(value):

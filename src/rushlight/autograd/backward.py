@@ -158,13 +158,13 @@ def tensor_backward(tensor, gradient, retain_graph, create_graph, inputs) -> Non
 # -- views and in-place writes, for the engine -------------------------------------------------------
 def view_backward(cotangent, base, base_start, view, start):
     """The cotangent of a base whose view has `cotangent`: zeros with the cotangent laid in."""
-    return ops.shape.strided_scatter(cotangent, base, base_start, view, start)
+    return ops.shape.strided_scatter(dense(cotangent), base, base_start, view, start)
 
 
 def split_slice(cotangent, base, base_start, view, start):
     """What an in-place write into a view passes on unseen, and the part that the write sees."""
-    whole = ops.shape.copied_to_layout(cotangent, base)
-    part = ops.shape.strided_part(whole, base_start, view, start)
+    whole = ops.shape.copied_to_layout(dense(cotangent), base, base_start, view, start)
+    part = ops.shape.part_of_copy(whole, base_start, view, start)
     seen = part.clone()
     part.zero_()
     return whole, seen
@@ -172,12 +172,19 @@ def split_slice(cotangent, base, base_start, view, start):
 
 def join_slice(rest, seen, base, base_start, view, start):
     """Lay the cotangent of the old part back into the rest."""
-    ops.shape.strided_part(rest, base_start, view, start).copy_(seen)
+    ops.shape.part_of_copy(rest, base_start, view, start).copy_(seen)
     return rest
 
 
+def dense(cotangent):
+    """A cotangent that lies in memory: sparse ones come from embeddings and from sparse tensors."""
+    return cotangent.to_dense() if cotangent._layout.sparse else cotangent
+
+
 def clone_like(gradient, leaf):
-    """A gradient that nobody else holds, dense and of the leaf's layout."""
+    """A gradient that nobody else holds; dense ones have the leaf's layout."""
+    if gradient._layout.sparse:
+        return gradient.detach().clone()
     made = engine.empty_tensor(dense_layout(leaf))
     made.copy_(gradient.detach())
     return made
@@ -185,7 +192,11 @@ def clone_like(gradient, leaf):
 
 def dense_layout(leaf):
     layout = leaf._layout
-    return layout if engine.dense_order(layout) is not None else engine.layout_of(layout.shape, None, layout.dtype)
+    return (
+        layout
+        if not layout.sparse and engine.dense_order(layout) is not None
+        else engine.layout_of(layout.shape, None, layout.dtype)
+    )
 
 
 def validate_cotangents(node, found: list, layouts: list) -> list:
@@ -234,6 +245,7 @@ for _name, _function in {
     "join_slice": join_slice,
     "clone_like": clone_like,
     "validate_cotangents": validate_cotangents,
+    "cast_gradient": ops.copying.cast_for_gradient,
 }.items():
     engine.bind(_name, _function)
 

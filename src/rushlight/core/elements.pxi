@@ -8,12 +8,24 @@ cdef extern from "scalars.h":
 
 DEF COMPLEX64 = 10
 DEF COMPLEX128 = 11
+DEF UINT16 = 12
+DEF UINT64 = 14
 
 
-cdef object read_element(const char *p, int code):
+cdef object read_element(const char *p, int code, int bits):
+    """The element at `p`, seen through the bits of a layout."""
+    value = read_memory(p, code)
+    if bits & CONJ:
+        value = value.conjugate()
+    return -value if bits & NEG else value
+
+
+cdef object read_memory(const char *p, int code):
     if code == 0:
         return read_integer(p, code) != 0
-    if code <= 5:
+    if code == UINT64:
+        return <unsigned long long>read_integer(p, code)
+    if code <= 5 or code >= UINT16:
         return read_integer(p, code)
     if code == COMPLEX64:
         return PyComplex_FromDoubles(read_real(p, code), read_real(p + 4, code))
@@ -32,7 +44,7 @@ cdef object only_element(Tensor t):
 cdef object _to_list(Tensor t, int dim, int64_t offset):
     cdef Layout layout = t.lay
     if dim == layout.ndim:
-        return read_element(t.memory.ptr + offset * layout.itemsize, layout.code)
+        return read_element(t.memory.ptr + offset * layout.itemsize, layout.code, layout.bits)
     cdef int64_t stride = layout.strides[dim]
     return [_to_list(t, dim + 1, offset + i * stride) for i in range(layout.shape[dim])]
 
@@ -40,28 +52,33 @@ cdef object _to_list(Tensor t, int dim, int64_t offset):
 cdef object _complex = complex
 
 
-def write_elements(Tensor t, values):
+def write_elements(Tensor t not None, values):
     """Write a flat sequence of Python numbers into a contiguous tensor."""
     cdef char *p = t.memory.ptr + t.start * t.lay.itemsize
     cdef int code = t.lay.code, size = t.lay.itemsize
     cdef int64_t integer, most = 0, left = t.lay.numel
     if t.memory.readonly:
         raise RuntimeError("this tensor's memory is read-only")
-    if code < 5:
-        most = ((<int64_t>1) << (8 * size - (code != 1))) - 1
+    if not t.lay.contiguous or t.lay.bits:
+        raise RuntimeError(f"write_elements: expected a contiguous tensor, got {t.lay}")
+    cdef bint wraps = code == 1 or code >= UINT16
+    if (code < 5 or code >= UINT16) and size < 8:
+        most = ((<int64_t>1) << (8 * size - (not wraps))) - 1
     for value in values:
         left -= 1
         if left < 0:
             break
-        if code <= 5:
+        if code <= 5 or code >= UINT16:
             if code == 0:
                 integer = bool(value)
+            elif code == UINT64:
+                integer = <int64_t><unsigned long long>int(value)
             else:
                 if type(value) is float and value - value != 0:
                     raise RuntimeError(f"value cannot be converted to type {t.lay.dtype.name} without overflow")
                 integer = int(value)
-                # negative numbers may wrap around in uint8
-                if code < 5 and (integer > most or integer < -most - (code != 1)):
+                # negative numbers may wrap around in unsigned types
+                if most and (integer > most or integer < -most - (not wraps)):
                     raise RuntimeError(f"value cannot be converted to type {t.lay.dtype.name} without overflow")
             write_integer(p, code, integer)
         elif code < COMPLEX64:
@@ -75,15 +92,17 @@ def write_elements(Tensor t, values):
         raise ValueError(f"expected {t.lay.numel} numbers, got {'more' if left < 0 else t.lay.numel - left}")
 
 
-def clear_memory(Tensor t):
+def clear_memory(Tensor t not None):
     """Zero a dense tensor's bytes on the caller's thread."""
+    check_memory_writable(t)
     if t.lay.numel:
         memset(t.memory.ptr + (t.start + t.lay.low) * t.lay.itemsize, 0, (t.lay.high - t.lay.low + 1) * t.lay.itemsize)
 
 
-def resize(Tensor t, shape):
+def resize(Tensor t not None, shape):
     """Give `t` another shape, row-major, growing its storage if that is too small (`resize_`)."""
-    cdef Layout layout = contiguous_layout(tuple(shape), t.lay.dtype)
+    check_dense(t)
+    cdef Layout layout = with_bits(contiguous_layout(tuple(shape), t.lay.dtype), t.lay.bits)
     cdef Storage larger
     if t.start > MAX_ELEMENTS - layout.numel:
         raise RuntimeError(f"resize_: shape {list(shape)} behind {t.start} elements is out of range")
@@ -91,10 +110,13 @@ def resize(Tensor t, shape):
     if needed > t.memory.nbytes:
         if t.memory.owner is not None:
             raise RuntimeError("Trying to resize storage that is not resizable: the memory belongs to another object")
-        larger = new_storage(needed)
-        memcpy(larger.ptr, t.memory.ptr, t.memory.nbytes)
-        larger.version = t.memory.version
-        t.memory = larger
+        if t.memory.resizable:
+            grow_storage(t.memory, needed)
+        else:  # where it is in use it cannot move: the tensor gets memory of its own
+            larger = new_storage(needed)
+            memcpy(larger.ptr, t.memory.ptr, t.memory.nbytes)
+            larger.version = t.memory.version
+            t.memory = larger
     t.lay = layout
     t.memory.version += 1
 

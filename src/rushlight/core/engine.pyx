@@ -18,6 +18,7 @@ cdef extern from "Python.h":
 
 include "storage.pxi"
 include "layout.pxi"
+include "sparse.pxi"
 include "modes.pxi"
 include "nodes.pxi"
 include "walk.pxi"
@@ -28,3 +29,4 @@ include "tensor.pxi"
 include "views.pxi"
 include "record.pxi"
 include "op.pxi"
+include "composite.pxi"

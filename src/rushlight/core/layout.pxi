@@ -1,9 +1,12 @@
 # Layouts: shape, strides and dtype of a tensor, interned so that equal layouts are one object.
 
 DEF MAX_DIMS = 64
+DEF CONJ = 1
+DEF NEG = 2
 
 cdef dict _contiguous_layouts = {}
 cdef dict _strided_layouts = {}
+cdef dict _lazy_layouts = {}  # (layout, bits) -> the same memory, read through a conjugate or a negative
 cdef int64_t MAX_ELEMENTS = (<int64_t>1) << 58  # of 16 bytes each: sizes and sums of offsets stay within 64 bits
 
 
@@ -14,16 +17,21 @@ cdef class Layout:
     `form` and `values` split it in two: `form` is the structure (dtype; which sizes are 0, 1 or
     larger; contiguous, a permutation of contiguous, or general strides), `values` the numbers that fill
     it in. Layouts of equal form share compiled kernels.
+
+    `bits` tell what stands between the memory and the elements: 1 a conjugate, 2 a negative. Whoever plans an
+    operation wraps the input in these; `plain` is the layout of the memory itself.
     """
 
     cdef readonly tuple shape, strides
     cdef readonly object dtype
-    cdef readonly int ndim, itemsize, code
+    cdef readonly int ndim, itemsize, code, bits
     cdef readonly int64_t numel, nbytes
     cdef readonly int64_t low, high   # least and greatest element offset that is touched
+    cdef readonly int sparse          # 0, or which kind of sparse tensor this is the shape and dtype of
     cdef readonly bint contiguous, overlapping, floating, is_complex
     cdef tuple _form, _values
     cdef object _size
+    cdef Layout _plain               # None: this one
 
     def __init__(self):
         raise TypeError("layouts are made by layout_of(shape, strides, dtype)")
@@ -40,11 +48,16 @@ cdef class Layout:
             _analyse(self)
         return self._values
 
+    @property
+    def plain(self):
+        return plain_of(self)
+
     def __reduce__(self):
-        return layout_of, (self.shape, self.strides, self.dtype)
+        return layout_of, (self.shape, self.strides, self.dtype, self.bits)
 
     def __repr__(self):
-        return f"Layout({self.dtype.name}{list(self.shape)}, strides {self.strides})"
+        lazy = ("", ", conjugated", ", negated", ", conjugated and negated")[self.bits]
+        return f"Layout({self.dtype.name}{list(self.shape)}, strides {self.strides}{lazy})"
 
 
 cdef tuple _row_major(tuple shape):
@@ -75,12 +88,45 @@ cdef Layout strided_layout(tuple shape, tuple strides, object dtype):
     return _make_layout(shape, strides, dtype)
 
 
-def layout_of(shape, strides, dtype):
-    """The interned layout; `strides` are in elements, None for row-major."""
+cdef inline Layout plain_of(Layout layout):
+    return layout if layout._plain is None else layout._plain
+
+
+cdef Layout with_bits(Layout layout, int bits):
+    """The layout of the same memory whose elements are read through what `bits` say."""
+    cdef Layout plain = plain_of(layout), made
+    if not bits:
+        return plain
+    cdef tuple key = (plain, bits)
+    found = _lazy_layouts.get(key)
+    if found is not None:
+        return <Layout>found
+    made = Layout.__new__(Layout)
+    made.shape, made.strides, made.dtype = plain.shape, plain.strides, plain.dtype
+    made.ndim, made.itemsize, made.code, made.bits = plain.ndim, plain.itemsize, plain.code, bits
+    made.numel, made.nbytes, made.low, made.high = plain.numel, plain.nbytes, plain.low, plain.high
+    made.contiguous, made.overlapping = plain.contiguous, plain.overlapping
+    made.floating, made.is_complex, made._plain = plain.floating, plain.is_complex, plain
+    return <Layout>_lazy_layouts.setdefault(key, made)
+
+
+cdef inline Layout layout_like(Layout like, tuple shape, tuple strides):
+    """A layout for a view of memory that is laid out, and read, as `like` says."""
+    cdef Layout found = strided_layout(shape, strides, like.dtype)
+    return with_bits(found, like.bits) if like.bits else found
+
+
+def layout_of(shape, strides, dtype, int bits=0):
+    """The interned layout; `strides` are in elements, None for row-major; `bits` as `Layout` has them."""
     shape = tuple([int(n) for n in shape])
+    cdef Layout found
     if strides is None:
-        return contiguous_layout(shape, dtype)
-    return strided_layout(shape, tuple([int(n) for n in strides]), dtype)
+        found = contiguous_layout(shape, dtype)
+    else:
+        found = strided_layout(shape, tuple([int(n) for n in strides]), dtype)
+    if bits & ~(CONJ | NEG) or (bits & CONJ and not found.is_complex):
+        raise ValueError(f"layouts of {dtype.name} have no bits {bits}")
+    return with_bits(found, bits)
 
 
 cdef Layout _make_layout(tuple shape, tuple strides, object dtype):
@@ -130,6 +176,7 @@ cdef Layout _make_layout(tuple shape, tuple strides, object dtype):
                     raise RuntimeError(f"strides {list(strides)} are out of range for shape {list(shape)}")
     layout.overlapping = numel > 1 and not layout.contiguous and _overlaps(shape, strides)
     if len(_strided_layouts) > 200000:
+        _sweep(_lazy_layouts)
         _sweep(_strided_layouts)
         _sweep(_contiguous_layouts)
     # one object per meaning: a contiguous layout reached by spelled-out strides is the interned contiguous one
@@ -161,6 +208,8 @@ cdef bint _overlaps(tuple shape, tuple strides):
 
 cdef _analyse(Layout layout):
     """Fill in `form` and `values`."""
+    if layout.sparse:
+        raise NotImplementedError("an operation on sparse tensors cannot be planned as one on dense ones")
     cdef list pattern = [], values = []
     cdef Py_ssize_t i
     for i in range(layout.ndim):
@@ -186,10 +235,10 @@ cdef _analyse(Layout layout):
                     values.append(stride)
             kind = ("s", *kinds)
     layout._values = tuple(values)
-    layout._form = (layout.dtype, tuple(pattern), kind)
+    layout._form = ((layout.dtype, layout.bits) if layout.bits else layout.dtype, tuple(pattern), kind)
 
 
-def dense_order(Layout layout):
+def dense_order(Layout layout not None):
     """The order of dims, outermost first, if the layout is a permutation of a row-major one; else None."""
     cdef int64_t step = 1
     order = sorted(range(layout.ndim), key=lambda d: (-layout.strides[d], -layout.shape[d], d))

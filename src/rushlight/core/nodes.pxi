@@ -8,7 +8,7 @@ cdef class HookHandle:
     cdef list hooks
     cdef readonly object hook
 
-    def __init__(self, list hooks, hook):
+    def __init__(self, list hooks not None, hook):
         self.hooks, self.hook = hooks, hook
 
     def remove(self):
@@ -40,6 +40,9 @@ cdef class Node:
     cdef list pre_hooks, post_hooks
     cdef readonly dict metadata
     cdef object __weakref__
+
+    def __init__(self):
+        raise TypeError("nodes are made by the operations they record")
 
     cdef list apply(self, list cotangents):
         raise RuntimeError("abstract node")
@@ -224,7 +227,7 @@ cdef class PythonNode(Node):
 
 def python_node(description, inputs, backward):
     """Record a Python function over tensors `inputs` (None entries allowed); attach outputs with `attach`."""
-    cdef PythonNode node = PythonNode()
+    cdef PythonNode node = PythonNode.__new__(PythonNode)
     node.description, node.backward_function = description, backward
     node.edges, node.slots = [], []
     for t in inputs:
@@ -239,7 +242,7 @@ def python_node(description, inputs, backward):
     return node
 
 
-def attach(Node node, Tensor output):
+def attach(PythonNode node not None, Tensor output not None):
     """Make `output` the next output of a node made by `python_node`."""
     output.node = node
     output.slot = node.outputs
@@ -249,7 +252,7 @@ def attach(Node node, Tensor output):
     node.outputs += 1
 
 
-def attach_in_place(Node node, Tensor output):
+def attach_in_place(PythonNode node not None, Tensor output not None):
     """Make a tensor that a Python function wrote in place the node's next output."""
     node.shapes.append(output.lay)
     node.outputs += 1
@@ -261,20 +264,22 @@ def attach_in_place(Node node, Tensor output):
         raise RuntimeError("a Function that writes into a view must return it as its only output")
 
 
-def skip_output(Node node):
+def skip_output(PythonNode node not None):
     """Count an output that has no gradient."""
     node.shapes.append(None)
     node.outputs += 1
 
 
-def joined(Tensor t, Node node, int slot):
+def joined(Tensor t not None, Node node, int slot):
     """An alias of a saved output that is part of the graph again."""
     cdef Tensor alias = alias_of(t)
+    if node is not None and not 0 <= slot < node.outputs:
+        raise IndexError(f"{node.label()} has no output {slot}")
     alias.node, alias.slot, alias.needs_grad = node, slot, node is not None
     return alias
 
 
-def rebase(Tensor t, Node node):
+def rebase(Tensor t not None, PythonNode node not None):
     """After an in-place write recorded by `node`: let `t`, and its base if it is a view, continue from it."""
     _rebase(t, node)
 
@@ -307,7 +312,7 @@ cdef check_in_place(Tensor t):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
 
 
-def check_writable(Tensor t):
+def check_writable(Tensor t not None):
     """Raise if an in-place write to `t` is not allowed now."""
     if _grad_mode:
         check_in_place(t)
@@ -325,12 +330,12 @@ cdef int check_memory_writable(Tensor t) except -1:
     return 0
 
 
-def tangent_of(Tensor t, int64_t level):
+def tangent_of(Tensor t not None, int64_t level):
     """The direction in which forward mode moves `t` at a level, or None."""
     return t.tangent if level and t.tangent_level == level else None
 
 
-def set_tangent(Tensor t, Tensor tangent, int64_t level):
+def set_tangent(Tensor t not None, Tensor tangent, int64_t level):
     """Let `t` move in a direction at a level (None: not at all)."""
     t.tangent = tangent
     t.tangent_level = level if tangent is not None else 0

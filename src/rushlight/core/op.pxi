@@ -66,7 +66,7 @@ cdef class Op:
     cdef dict __dict__
     cdef object __weakref__
 
-    def __init__(self, str name, names, kinds, int required, planner, *, int positional=-1, int into=-1, bint mutates=False,
+    def __init__(self, str name not None, names, kinds, int required, planner, *, int positional=-1, int into=-1, bint mutates=False,
                  bint variadic=False, bint records=True, int gathers=-1):
         self.vectorcall = op_vectorcall
         self.name, self.names, self.kinds, self.required = name, tuple(names), bytes(kinds), required
@@ -74,6 +74,8 @@ cdef class Op:
         self.positional = positional if positional >= 0 else self.n_params
         if self.n_params > MAX_PARAMS:
             raise ValueError(f"{name}: at most {MAX_PARAMS} parameters")
+        if len(self.kinds) != self.n_params or not 0 <= required <= self.n_params or gathers >= self.n_params:
+            raise ValueError(f"{name}: {self.n_params} parameters, {len(self.kinds)} kinds, {required} required")
         self.planner, self.into, self.mutates, self.variadic, self.records = planner, into, mutates, variadic, records
         self.plans = {}
         self.gathers, self.most = gathers, 0x7fffffff
@@ -92,7 +94,7 @@ cdef class Op:
     def plan_count(self):
         return len(self.plans)
 
-    def call(self, list args):
+    def call(self, list args not None):
         """Call with positional arguments given as a list (any number, for variadic ops)."""
         cdef Py_ssize_t i, n = len(args)
         cdef PyObject **pointers = <PyObject **>_calloc(n, sizeof(PyObject *))
@@ -103,7 +105,7 @@ cdef class Op:
         finally:
             free(pointers)
 
-    def run_into(self, list outputs, plan, list flat):
+    def run_into(self, list outputs not None, Plan plan not None, list flat not None):
         """Execute a plan with outputs in given tensors (`out=`)."""
         cdef Py_ssize_t i, n = len(flat)
         cdef PyObject **pointers = <PyObject **>_calloc(n, sizeof(PyObject *))
@@ -111,14 +113,16 @@ cdef class Op:
         try:
             for i in range(n):
                 pointers[i] = <PyObject *>flat[i]
+            if (<Plan>plan).in_layouts is None:
+                (<Plan>plan).in_layouts = data_layouts(self, (<Plan>plan).info)
+            check_arguments(<Plan>plan, flat)
+            check_outputs(<Plan>plan, outputs)
             for t in outputs:
                 check_memory_writable(t)
                 for value in flat:
                     if isinstance(value, Tensor) and may_overlap(t, <Tensor>value) and not (
-                            (<Plan>plan).elementwise and (<Tensor>value).lay is t.lay and (<Tensor>value).start == t.start):
+                            (<Plan>plan).elementwise and is_same_memory(<Tensor>value, t)):
                         raise_overlap()
-            if (<Plan>plan).in_layouts is None:
-                (<Plan>plan).in_layouts = data_layouts(self, (<Plan>plan).info)
             run_plan(<Plan>plan, pointers, outputs)
             for t in outputs:
                 t.memory.version += 1
@@ -288,6 +292,8 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
         found = PyDict_GetItemWithError(<PyObject *>op.plans, <PyObject *>key)
         if found == NULL:
             raise_pending()  # a static argument may have refused to be hashed
+            if _sparse_exists and any_sparse(flat, n_flat):
+                return call_sparse(op, op.name, args, nargs, kwnames)
             plan = make_plan(op, key, flat, n_flat)
         else:
             plan = <object>found
@@ -353,7 +359,7 @@ cdef PyObject **grow(PyObject **flat, PyObject **local, Py_ssize_t *capacity) ex
 cdef object make_plan(Op op, tuple key, PyObject **flat, Py_ssize_t n_flat):
     cdef Py_ssize_t i
     values = [<object>flat[i] for i in range(n_flat)]
-    plan = op.planner(op, key, values)
+    plan = <Plan?>op.planner(op, key, values)
     (<Plan>plan).in_layouts = data_layouts(op, key)
     if len(op.plans) >= MAX_PLANS:
         op.plans.clear()
@@ -434,11 +440,13 @@ cdef bint any_moves(PyObject **flat, Py_ssize_t n_flat):
     return False
 
 
-def perform_plan(Op op, Plan plan, list flat):
+def perform_plan(Op op not None, Plan plan not None, list flat not None):
     """Run a plan found before on flat arguments and record it, as a call of the op does."""
     cdef Py_ssize_t i, n = len(flat)
     cdef bint needs = False
-    cdef PyObject **pointers = <PyObject **>_calloc(n, sizeof(PyObject *))
+    cdef PyObject **pointers
+    check_arguments(plan, flat)
+    pointers = <PyObject **>_calloc(n, sizeof(PyObject *))
     try:
         for i in range(n):
             pointers[i] = <PyObject *>flat[i]
@@ -448,9 +456,39 @@ def perform_plan(Op op, Plan plan, list flat):
         free(pointers)
 
 
+cdef int check_arguments(Plan plan, list flat) except -1:
+    """Raise unless the flat arguments are those that a plan was made for."""
+    if plan.in_layouts is None or len(flat) != len(plan.in_layouts):
+        raise ValueError(f"the plan takes {0 if plan.in_layouts is None else len(plan.in_layouts)} arguments, not {len(flat)}")
+    for value, layout in zip(flat, plan.in_layouts):
+        if layout is not None and (not isinstance(value, Tensor) or (<Tensor>value).lay is not layout) and type(value) is not Layout:
+            raise TypeError(f"the plan takes a tensor of {layout}, not {type(value).__name__}")
+    return 0
+
+
+cdef int check_outputs(Plan plan, list outputs) except -1:
+    """Raise unless tensors can receive a plan's outputs."""
+    cdef Layout layout
+    if len(outputs) != plan.n_outputs:
+        raise ValueError(f"the plan has {plan.n_outputs} outputs, not {len(outputs)}")
+    for i in range(plan.n_outputs):
+        layout = plan.out_layouts[i]
+        if not isinstance(outputs[i], Tensor) or plan.out_kinds[i] != OUT_NEW:
+            raise TypeError("a plan writes tensors where it would have made new ones")
+        other = (<Tensor>outputs[i]).lay
+        if other.numel != layout.numel or other.high != layout.high or other.low != layout.low or other.dtype is not layout.dtype:
+            raise ValueError(f"the plan writes {layout}, not {other}")
+    return 0
+
+
+cdef inline bint is_same_memory(Tensor a, Tensor b):
+    """Whether two tensors over one storage show the same places in the same order."""
+    return plain_of(a.lay) is plain_of(b.lay) and a.start == b.start
+
+
 cdef int check_operand(Plan plan, Tensor target, Tensor other) except -1:
     if may_overlap(target, other):
-        if not (plan.elementwise and other.lay is target.lay and other.start == target.start):
+        if not (plan.elementwise and is_same_memory(other, target)):
             raise_overlap()
     return 0
 
@@ -465,7 +503,7 @@ cdef install_vectorcall():
     PyType_Modified(type_object)
 
 
-def attach_method(str name, value):
+def attach_method(str name not None, value):
     """Make `value` an attribute of Tensor: methods come from the catalogue."""
     (<dict>(<PyTypeObject *>Tensor).tp_dict)[name] = value
     PyType_Modified(<PyTypeObject *>Tensor)

@@ -266,7 +266,7 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
                     raise_moved()
             output_pointers[i] = t.memory.ptr + t.start * t.lay.itemsize
             if held is not None:
-                held.append(t.memory)
+                hold(held, t.memory)
             if results is None:
                 single = t
             else:
@@ -279,7 +279,7 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
                         raise_moved()
                     input_pointers[i] = t.memory.ptr + t.start * t.lay.itemsize
                     if held is not None:
-                        held.append(t.memory)
+                        hold(held, t.memory)
             if plan.temp_bytes:
                 temps = <char *>allocator_get(plan.temp_bytes)
                 if temps == NULL:
@@ -287,6 +287,9 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
             _clear(plan, output_pointers, temps)
             _launch_all(plan, flat, input_pointers, output_pointers, temps)
     finally:
+        if held is not None:
+            for storage in held:
+                (<Storage>storage).pins -= 1
         if temps != NULL:
             allocator_put(temps, plan.temp_bytes)
         if output_pointers != local_outputs:
@@ -296,6 +299,13 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
     if results is None:
         return single
     return results
+
+
+cdef inline int hold(list held, Storage memory) except -1:
+    """Keep memory alive, and where it is, until a kernel is done with it."""
+    held.append(memory)
+    memory.pins += 1
+    return 0
 
 
 cdef raise_moved():
@@ -363,6 +373,8 @@ cdef int _launch_all(Plan plan, PyObject **flat, void **inputs, void **outputs, 
                 free(params)
         if plan.reports and error[0] >= FAILURES:
             raise _hooks["failure"](error[0], error[1], error[2], error[3])
+        if plan.reports and error[0] == 3:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
         if plan.reports and error[0] == 2:
             raise DividedByZero("ZeroDivisionError: integer division or modulo by zero")
         if plan.reports and error[0]:

@@ -33,7 +33,7 @@ cdef class OpNode(Node):
         cdef PyObject **args = local
         cdef Py_ssize_t i, n
         cdef list keep
-        if self.args is None:
+        if self.args is None or self.plan is None:
             raise RuntimeError("Trying to backward through the graph a second time (or directly access saved tensors after they "
                                "have already been freed). Saved intermediate values of the graph are freed when you call "
                                ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
@@ -74,11 +74,11 @@ cdef class OpNode(Node):
         return t
 
     cdef release(self):
-        if self.plan.saves:
+        if self.plan is not None and self.plan.saves:
             self.args = None
 
     cdef str label(self):
-        return self.plan.name
+        return "OpNode" if self.plan is None else self.plan.name
 
     @property
     def saved_tensors(self):
@@ -117,7 +117,9 @@ cdef GradientPlan gradient_plan(Plan plan, PyObject **flat, Py_ssize_t n_flat):
     found = plan.gradients.get(key)
     if found is None:
         flags = [isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).needs_grad for i in range(n_flat)]
-        found = plan.derive(plan, flags)
+        found = <GradientPlan?>plan.derive(plan, flags)
+        if len((<GradientPlan>found).save_inputs) != n_flat or max((<GradientPlan>found).wanted, default=-1) >= n_flat:
+            raise ValueError(f"{(<GradientPlan>found).name}: a gradient plan for another number of arguments")
         plan.gradients[key] = found
     if n_flat <= 60:
         plan.last_mask, plan.last_gradient = mask, found

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 };
+enum { BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, UINT16, UINT32, UINT64 };
 
 static double half_to_double(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = (h >> 10) & 31, mantissa = h & 1023, bits;
@@ -73,6 +73,8 @@ static int64_t read_integer(const char *p, int code) {
     case INT8: return *(const int8_t *)p;
     case INT16: { int16_t v; memcpy(&v, p, 2); return v; }
     case INT32: { int32_t v; memcpy(&v, p, 4); return v; }
+    case UINT16: { uint16_t v; memcpy(&v, p, 2); return v; }
+    case UINT32: { uint32_t v; memcpy(&v, p, 4); return v; }
     default: { int64_t v; memcpy(&v, p, 8); return v; }
     }
 }
@@ -90,8 +92,8 @@ static void write_integer(char *p, int code, int64_t v) {
     switch (code) {
     case BOOL: *(uint8_t *)p = v != 0; break;
     case UINT8: case INT8: *(int8_t *)p = (int8_t)v; break;
-    case INT16: { int16_t w = (int16_t)v; memcpy(p, &w, 2); break; }
-    case INT32: { int32_t w = (int32_t)v; memcpy(p, &w, 4); break; }
+    case INT16: case UINT16: { int16_t w = (int16_t)v; memcpy(p, &w, 2); break; }
+    case INT32: case UINT32: { int32_t w = (int32_t)v; memcpy(p, &w, 4); break; }
     default: memcpy(p, &v, 8);
     }
 }

@@ -25,11 +25,32 @@ cdef class Storage:
     cdef public bint readonly
     cdef readonly int64_t version  # counts in-place writes, for autograd's check of saved tensors
     cdef Storage root  # the storage whose memory this one borrows, or None
+    cdef int64_t capacity   # bytes of the block: what `nbytes` was at most
+    cdef int pins           # kernels that run on the memory now, and storages that borrow it
+    cdef bint fixed         # a view of the memory was given away: it must not move
     cdef object __weakref__
 
     def __dealloc__(self):
-        if self.owner is None and self.root is None and self.ptr != NULL:
-            allocator_put(self.ptr, self.nbytes)
+        if self.root is not None:
+            self.root.pins -= 1
+        elif self.owner is None and self.ptr != NULL:
+            allocator_put(self.ptr, self.capacity)
+
+    @property
+    def resizable(self):
+        return self.owner is None and self.root is None and not self.pins and not self.fixed
+
+    def fix(self):
+        """Let the memory stay where it is from now on: another library looks at it."""
+        (self if self.root is None else self.root).fixed = True
+
+    def resize(self, int64_t nbytes):
+        """Change the size; the bytes that fit stay. A smaller one keeps its block, which tensors may still reach into."""
+        if nbytes < 0:
+            raise RuntimeError(f"a storage has no negative size, got {nbytes}")
+        if not self.resizable:
+            raise RuntimeError("Trying to resize storage that is not resizable: other objects share its memory")
+        grow_storage(self, nbytes)
 
     @property
     def address(self):
@@ -47,8 +68,23 @@ cdef Storage new_storage(int64_t nbytes):
     s.ptr = <char *>allocator_get(nbytes)
     if s.ptr == NULL:
         raise RuntimeError(f"out of memory: could not allocate {nbytes} bytes")
-    s.nbytes = nbytes
+    s.nbytes = s.capacity = nbytes
     return s
+
+
+cdef grow_storage(Storage s, int64_t nbytes):
+    """Let a storage have `nbytes`, in a larger block where its own is too small."""
+    cdef char *larger
+    if nbytes > s.capacity:
+        larger = <char *>allocator_get(nbytes)
+        if larger == NULL:
+            raise RuntimeError(f"out of memory: could not allocate {nbytes} bytes")
+        memcpy(larger, s.ptr, s.nbytes)
+        if s.ptr != NULL:
+            allocator_put(s.ptr, s.capacity)
+        s.ptr, s.capacity = larger, nbytes
+    s.nbytes = nbytes
+    s.version += 1
 
 
 def borrow_storage(size_t address, int64_t nbytes, owner, bint readonly=False):
@@ -66,6 +102,7 @@ cdef Storage same_memory(Storage storage):
     cdef Storage s = Storage.__new__(Storage)
     s.ptr, s.nbytes, s.readonly = storage.ptr, storage.nbytes, storage.readonly
     s.root = storage.root if storage.root is not None else storage
+    s.root.pins += 1
     s.owner = storage.owner
     return s
 

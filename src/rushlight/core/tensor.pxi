@@ -4,9 +4,11 @@ cdef Storage _unset_memory = None
 cdef Layout _unset_layout = None
 
 
-def set_unset_layout(Layout layout):
+def set_unset_layout(Layout layout not None):
     """The layout of tensors that nothing has been put into: one without elements."""
     global _unset_memory, _unset_layout
+    if layout.numel:
+        raise ValueError(f"unset tensors have no elements, {layout} has")
     _unset_memory, _unset_layout = new_storage(0), layout
 
 
@@ -26,6 +28,8 @@ cdef class Tensor:
     cdef Tensor base              # the tensor whose memory this one views
     cdef int64_t view_version     # storage version at which `node` describes this view
     cdef list hooks
+    cdef list after_hooks         # run when a gradient has been added into `.grad`
+    cdef object gradient_dtype    # what `.grad` is cast to; None: the tensor's own
     cdef Tensor tangent           # the direction in which forward mode moves this tensor, at its level
     cdef int64_t tangent_level
     cdef dict extra               # attributes set by users
@@ -39,8 +43,9 @@ cdef class Tensor:
             _become(self, _hooks["legacy_constructor"](*args, **kwargs))
 
     @staticmethod
-    def _make_subclass(cls, Tensor data, bint require_grad=False):
+    def _make_subclass(cls, Tensor data not None, bint require_grad=False):
         """A tensor of class `cls` over the memory of `data`, as a leaf."""
+        check_class(cls)
         cdef Tensor t = Tensor.__new__(cls)
         _become(t, data)
         t.inference = data.inference
@@ -98,7 +103,15 @@ cdef class Tensor:
 
     @property
     def layout(self):
-        return _hooks["strided"]
+        return _hooks["layouts"][self.lay.sparse]
+
+    @property
+    def is_sparse(self):
+        return self.lay.sparse == SPARSE_COO
+
+    @property
+    def is_sparse_csr(self):
+        return self.lay.sparse == SPARSE_CSR
 
     @property
     def itemsize(self):
@@ -106,6 +119,9 @@ cdef class Tensor:
 
     @property
     def nbytes(self):
+        if self.lay.sparse:
+            raise RuntimeError("nbytes is not defined for sparse tensors: add those of the indices and values, or multiply "
+                               "numel() by element_size() for the size of the equivalent dense tensor")
         return self.lay.nbytes
 
     def element_size(self):
@@ -118,6 +134,8 @@ cdef class Tensor:
 
     def data_ptr(self):
         """The address of element 0 (0 for an empty tensor)."""
+        if self.lay.sparse:
+            raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
         return <size_t>(self.memory.ptr + self.start * self.lay.itemsize) if self.lay.numel else 0
 
     def is_contiguous(self, memory_format=None):
@@ -134,6 +152,14 @@ cdef class Tensor:
         """Whether the dtype is complex."""
         return self.lay.is_complex
 
+    def is_conj(self):
+        """Whether the elements are the conjugates of what lies in memory."""
+        return self.lay.bits & CONJ != 0
+
+    def is_neg(self):
+        """Whether the elements are the negatives of what lies in memory."""
+        return self.lay.bits & NEG != 0
+
     def is_signed(self):
         """Whether the dtype has negative numbers."""
         return self.lay.dtype.is_signed
@@ -142,7 +168,7 @@ cdef class Tensor:
         """-1: the tensor is on the CPU."""
         return -1
 
-    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_mps = is_xpu = property(lambda self: False)
+    is_cuda = is_quantized = is_meta = is_mkldnn = is_mps = is_xpu = property(lambda self: False)
     is_cpu = property(lambda self: True)
 
     @property
@@ -151,6 +177,9 @@ cdef class Tensor:
 
     @property
     def _storage(self):
+        if self.lay.sparse:
+            raise NotImplementedError(f"Cannot access storage of {'' if self.lay.sparse == SPARSE_COO else 'SparseCsr'}"
+                                      f"{'SparseTensorImpl' if self.lay.sparse == SPARSE_COO else 'TensorImpl'}")
         return self.memory
 
     @property
@@ -160,6 +189,10 @@ cdef class Tensor:
     @property
     def _base(self):
         return self.base
+
+    def _is_view(self):
+        """Whether the tensor looks at the memory of another one."""
+        return self.base is not None
 
     # -- autograd -------------------------------------------------------------------------------
     @property
@@ -207,7 +240,7 @@ cdef class Tensor:
             if (<Tensor>value).lay.shape != self.lay.shape:
                 raise RuntimeError(f"assigned grad has data of a different size: {list((<Tensor>value).lay.shape)} "
                                    f"for a tensor of shape {list(self.lay.shape)}")
-            if (<Tensor>value).lay.dtype is not self.lay.dtype:
+            if (<Tensor>value).lay.dtype is not (self.gradient_dtype or self.lay.dtype):
                 raise RuntimeError(f"assigned grad has data of a different type: {(<Tensor>value).lay.dtype.name} "
                                    f"for a tensor of {self.lay.dtype.name}")
             if value is self:
@@ -217,6 +250,22 @@ cdef class Tensor:
     @grad.deleter
     def grad(self):
         self.gradient = None
+
+    @property
+    def grad_dtype(self):
+        if self.node is not None:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        return self.gradient_dtype or self.lay.dtype
+
+    @grad_dtype.setter
+    def grad_dtype(self, dtype):
+        if self.node is not None:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        if type(dtype) is not type(self.lay.dtype):
+            raise TypeError(f"grad_dtype must be a dtype, not {type(dtype).__name__}")
+        if self.gradient is not None and self.gradient.lay.dtype is not dtype:
+            raise RuntimeError(f"grad_dtype: the tensor already has a grad of type {self.gradient.lay.dtype.name}")
+        self.gradient_dtype = None if dtype is self.lay.dtype else dtype
 
     @property
     def retains_grad(self):
@@ -245,6 +294,9 @@ cdef class Tensor:
     def data(self, value):
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if (<Tensor>value).lay.sparse != self.lay.sparse:
+            raise RuntimeError(f"incompatible tensor type: the data of a tensor with layout {self.layout} cannot be set to "
+                               f"a tensor with layout {value.layout}")
         if self.needs_grad and not (<Tensor>value).lay.floating:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self.memory = same_memory((<Tensor>value).memory)
@@ -262,6 +314,18 @@ cdef class Tensor:
                 (<Node>node).watch(self.slot, self.hooks)
         handle = HookHandle(self.hooks, hook)
         self.hooks.append(handle)
+        return handle
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Call `hook(tensor)` after a gradient has been added into the `.grad` of this leaf."""
+        if not self.needs_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if current_node(self) is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        if self.after_hooks is None:
+            self.after_hooks = []
+        handle = HookHandle(self.after_hooks, hook)
+        self.after_hooks.append(handle)
         return handle
 
     def retain_grad(self):
@@ -288,10 +352,14 @@ cdef class Tensor:
         cdef Layout layout = self.lay
         if layout.numel != 1:
             raise RuntimeError(f"a Tensor with {layout.numel} elements cannot be converted to Scalar")
-        return read_element(self.memory.ptr + self.start * layout.itemsize, layout.code)
+        if layout.sparse:
+            return sparse_method("item", (self,))
+        return read_element(self.memory.ptr + self.start * layout.itemsize, layout.code, layout.bits)
 
     def tolist(self):
         """The values as nested lists of Python numbers (a number for 0-dim tensors)."""
+        if self.lay.sparse:
+            raise RuntimeError("tolist() needs a dense tensor: use Tensor.to_dense() first")
         return _to_list(self, 0, self.start)
 
     def __bool__(self):
@@ -322,13 +390,15 @@ cdef class Tensor:
     def __iter__(self):
         if self.lay.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
+        if self.lay.sparse:
+            return iter(sparse_method("unbind", (self,)))
         return iter(_hooks["unbind"](self, 0))
 
     def __hash__(self):
         return <Py_ssize_t>(<size_t><void *>self >> 4)
 
     def __repr__(self):
-        return _hooks["repr"](self)
+        return sparse_method("repr", (self,)) if self.lay.sparse else _hooks["repr"](self)
 
     def __format__(self, spec):
         if self.lay.ndim == 0 and spec:
@@ -336,9 +406,11 @@ cdef class Tensor:
         return object.__format__(self, spec)
 
     def __getitem__(self, index):
-        return get_item(self, index)
+        return sparse_method("getitem", (self, index)) if self.lay.sparse else get_item(self, index)
 
     def __setitem__(self, index, value):
+        if self.lay.sparse:
+            raise TypeError("Cannot assign to a sparse tensor")
         if not write_number(self, index, value):
             _hooks["setitem"](self, index, value)
 
@@ -346,10 +418,10 @@ cdef class Tensor:
         return _hooks["contains"](self, element)
 
     def __deepcopy__(self, memo):
-        return _hooks["deepcopy"](self, memo)
+        return sparse_method("deepcopy", (self, memo)) if self.lay.sparse else _hooks["deepcopy"](self, memo)
 
     def __reduce_ex__(self, protocol):
-        return _hooks["reduce"](self, protocol)
+        return sparse_method("reduce", (self, protocol)) if self.lay.sparse else _hooks["reduce"](self, protocol)
 
     def __dir__(self):
         return sorted(set(object.__dir__(self)) | set(self.extra or ()))

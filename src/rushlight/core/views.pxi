@@ -28,10 +28,9 @@ cdef int _wrap(dim, int ndim) except -1:
     return <int>(d + n if d < 0 else d)
 
 
-def make_tensor(storage, offset, shape, strides, dtype, cls=None):
-    """A tensor over `storage` at `offset` (elements), checked to lie within it."""
-    cdef Layout layout = layout_of(shape, strides, dtype)
-    cdef Storage memory = storage
+def make_tensor(Storage memory not None, offset, shape, strides, dtype, cls=None, int bits=0):
+    """A tensor over a storage at `offset` (elements), checked to lie within it; `bits` as `Layout` has them."""
+    cdef Layout layout = layout_of(shape, strides, dtype, bits)
     cdef int64_t start = offset
     if start < 0 or start > MAX_ELEMENTS:
         raise RuntimeError(f"storage offset must be in [0, {MAX_ELEMENTS}], got {offset}")
@@ -42,41 +41,53 @@ def make_tensor(storage, offset, shape, strides, dtype, cls=None):
     cdef Tensor t
     if cls is None or cls is Tensor:
         return new_tensor(memory, start, layout)
+    check_class(cls)
     t = Tensor.__new__(cls)
     t.memory, t.start, t.lay = memory, start, layout
     return t
 
 
-def empty_tensor(Layout layout):
+cdef int check_class(cls) except -1:
+    if not isinstance(cls, type) or not issubclass(cls, Tensor):
+        raise TypeError(f"expected a subclass of Tensor, got {cls!r}")
+    return 0
+
+
+def empty_tensor(Layout layout not None):
     """An uninitialised tensor of a layout."""
+    if layout.low < 0:
+        raise RuntimeError(f"{layout} lies before its first element")
+    if layout.sparse:
+        raise RuntimeError("empty_tensor: sparse tensors are made of indices and values")
     return new_tensor(new_storage((layout.high + 1) * layout.itemsize if layout.numel else 0), 0, layout)
 
 
-def as_subclass(Tensor source, cls):
+def as_subclass(Tensor source not None, cls):
     """A tensor of type `cls` over the same memory, a view in the same graph."""
+    check_class(cls)
     cdef Tensor t = Tensor.__new__(cls), v = view_of(source, source.lay, source.start)
     _become(t, v)
     t.base, t.node, t.needs_grad, t.inference, t.view_version = v.base, v.node, v.needs_grad, v.inference, v.view_version
     return t
 
 
-def set_tensor(Tensor target, Tensor source):
+def set_tensor(Tensor target not None, Tensor source not None):
     """Let `target` share the memory of `source` from now on (`Tensor.set_`)."""
     _become(target, source)
     target.memory.version += 1
 
 
-def swap_memory(Tensor target, Tensor source):
+def swap_memory(Tensor target not None, Tensor source not None):
     """Replace the memory behind `target` by that of `source`, dtype and shape included (`Module.to`)."""
     _become(target, source)
 
 
-def bump_version(Tensor t):
+def bump_version(Tensor t not None):
     """Count an in-place write that a host function made."""
     t.memory.version += 1
 
 
-def is_alias(Tensor a, Tensor b):
+def is_alias(Tensor a not None, Tensor b not None):
     """Whether two tensors may touch the same bytes."""
     return may_overlap(a, b)
 
@@ -176,7 +187,7 @@ cdef object get_item(Tensor t, index):
     strides.extend(layout.strides[dim:])
     if t.lay is not layout or t.memory is not memory or t.start != start:  # by the `__index__` of a slice's bound
         raise RuntimeError("the tensor was given other memory while it was being indexed")
-    return entitled(view_of(t, strided_layout(tuple(sizes), tuple(strides), layout.dtype), offset), title)
+    return entitled(view_of(t, layout_like(layout, tuple(sizes), tuple(strides)), offset), title)
 
 
 cdef bint write_number(Tensor t, index, value) except -1:
@@ -186,7 +197,7 @@ cdef bint write_number(Tensor t, index, value) except -1:
     cdef int dim = 0, code = layout.code
     if t.needs_grad or (t.base is not None and t.base.needs_grad) or t.tangent_level or t.inference or t.memory.readonly or layout.overlapping:
         return False
-    if code > 9 or not (type(value) is float and code >= 6 or type(value) is bool or (
+    if code > 9 or layout.bits or not (type(value) is float and code >= 6 or type(value) is bool or (
             type(value) is int and code >= 5 and -0x8000000000000000 <= value <= 0x7fffffffffffffff)):
         return False
     cdef tuple items = index if type(index) is tuple else (index,)
@@ -225,9 +236,13 @@ cdef Tensor view_of(Tensor t, Layout layout, int64_t start):
     return v
 
 
-def cut(Tensor t, int dim, list bounds):
+def cut(Tensor t not None, int dim, list bounds not None):
     """Views of the parts of `dim` between consecutive bounds; a part whose bounds decrease is empty."""
+    check_dense(t)
     bounds = [int(bound) for bound in bounds]
+    dim = _wrap(dim, t.lay.ndim)
+    if not t.lay.ndim or not bounds:
+        raise RuntimeError("split: expected a tensor with dimensions, and bounds")
     cdef Layout layout = t.lay
     cdef list sizes = list(layout.shape), found = []
     cdef int64_t stride = layout.strides[dim], begin = bounds[0], end, size
@@ -238,17 +253,21 @@ def cut(Tensor t, int dim, list bounds):
             raise RuntimeError(f"split: bounds {bounds} lie outside of dimension {dim} with size {layout.shape[dim]}")
         size = max(end - begin, 0)
         sizes[dim] = size
-        found.append(entitled(view_of(t, strided_layout(tuple(sizes), layout.strides, layout.dtype),
+        found.append(entitled(view_of(t, layout_like(layout, tuple(sizes), layout.strides),
                                       t.start + (begin * stride if size else 0)), "SplitBackward0"))
         begin = end
     return tuple(found)
 
 
-def unbind(Tensor t, int dim):
+def unbind(Tensor t not None, int dim):
     """The slices along `dim`, as views."""
+    check_dense(t)
     cdef Layout layout = t.lay
-    cdef Layout part = strided_layout(layout.shape[:dim] + layout.shape[dim + 1:], layout.strides[:dim] + layout.strides[dim + 1:],
-                                      layout.dtype)
+    dim = _wrap(dim, layout.ndim)
+    if not layout.ndim:
+        raise RuntimeError("unbind: a 0-dim tensor has no slices")
+    cdef Layout part = layout_like(layout, layout.shape[:dim] + layout.shape[dim + 1:],
+                                   layout.strides[:dim] + layout.strides[dim + 1:])
     cdef int64_t stride = layout.strides[dim], i, count = layout.shape[dim]
     cdef list found = []
     for i in range(count):
@@ -263,10 +282,12 @@ cdef inline Tensor entitled(Tensor v, str title):
     return v
 
 
-def become_view(Tensor t, Tensor view):
+def become_view(Tensor t not None, Tensor view not None):
     """Give `t` the shape, strides and gradient of a view of itself (`t_`, `unsqueeze_`)."""
     if _grad_mode:
         check_in_place(t)
+    if view.memory is not t.memory:
+        raise RuntimeError("become_view: the tensors do not share memory")
     t.start, t.lay = view.start, view.lay
     if view.needs_grad:
         t.node, t.slot, t.needs_grad, t.view_version = view.node, view.slot, True, view.view_version
@@ -274,9 +295,10 @@ def become_view(Tensor t, Tensor view):
     return t
 
 
-def strided_view(Tensor t, shape, strides, offset):
-    """`as_strided`: a view with any shape and strides that stay within the storage."""
-    cdef Layout layout = layout_of(shape, strides, t.lay.dtype)
+def strided_view(Tensor t not None, shape, strides, offset, bits=None):
+    """`as_strided`: a view with any shape and strides that stay within the storage, read as `t` is unless `bits` say else."""
+    check_dense(t)
+    cdef Layout layout = layout_of(shape, strides, t.lay.dtype, t.lay.bits if bits is None else bits)
     cdef int64_t start = offset
     if min(layout.strides, default=0) < 0:
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(layout.strides)}")

@@ -1,6 +1,6 @@
 # The walk from outputs back to leaves.
 
-def run_backward(list roots, list cotangents, bint keep_graph, bint create_graph, list wanted, bint accumulate):
+def run_backward(list roots not None, list cotangents not None, bint keep_graph, bint create_graph, list wanted, bint accumulate):
     """Walk from `roots` backwards.
 
     With `wanted` (a list of tensors) only what they need runs, and their gradients are returned; leaves
@@ -8,6 +8,11 @@ def run_backward(list roots, list cotangents, bint keep_graph, bint create_graph
     """
     global _depth
     cdef bint was = _grad_mode
+    if len(roots) != len(cotangents):
+        raise ValueError(f"expected a cotangent for each of {len(roots)} roots, got {len(cotangents)}")
+    for t in roots if wanted is None else roots + wanted:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor, got {type(t).__name__}")
     _depth += 1
     if _depth > 60:
         _depth -= 1
@@ -228,6 +233,8 @@ cdef _reach_leaf(Tensor leaf, list arrived, dict captures, list results, bint ac
     cdef object ct = arrived.pop()
     if leaf.hooks is not None:
         ct = _run_hooks(leaf.hooks, ct)
+    if leaf.gradient_dtype is not None and (<Tensor>ct).lay.dtype is not leaf.gradient_dtype:
+        ct = _hooks["cast_gradient"](ct, leaf.gradient_dtype)
     if results is not None:
         positions = captures.get((id(leaf), 0))
         if positions is not None:
@@ -239,11 +246,16 @@ cdef _reach_leaf(Tensor leaf, list arrived, dict captures, list results, bint ac
         grad = ct
         if create_graph:
             leaf.gradient = grad
-        elif grad.lay is leaf.lay and grad.base is None and not grad.needs_grad and Py_REFCNT(grad) <= 3 and not grad.inference:
+        elif (grad.lay is leaf.lay or grad.lay.sparse) and grad.base is None and not grad.needs_grad and Py_REFCNT(grad) <= 3 and not grad.inference:
             leaf.gradient = grad  # nobody else holds it: keep it as it is
         else:
             leaf.gradient = _hooks["clone_like"](grad, leaf)
     elif create_graph:
         leaf.gradient = _add(leaf.gradient, ct)
+    elif leaf.gradient.lay.sparse and not (<Tensor>ct).lay.sparse:
+        leaf.gradient = _add(ct, leaf.gradient)
     else:
         _hooks["add_"](leaf.gradient, ct)
+    if leaf.after_hooks is not None:
+        for handle in list(leaf.after_hooks):
+            (<HookHandle>handle).hook(leaf)

@@ -70,6 +70,7 @@ class _Interface:
     def __init__(self, tensor: Tensor):
         dtype = tensor.dtype
         self.storage = tensor._storage
+        self.storage.fix()
         self.__array_interface__ = {
             "version": 3,
             "shape": tuple(tensor.shape),
@@ -81,15 +82,25 @@ class _Interface:
 
 def numpy(input, *, force=False):
     """A NumPy array over the tensor's memory (a copy only with `force` where it can't be shared)."""
+    if force:
+        input = input.detach().resolve_conj().resolve_neg()
     if input.requires_grad:
-        if not force:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        input = input.detach()
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    check_computed(input)
     if input.dtype not in _NAMES:
         raise TypeError(f"Got unsupported ScalarType {input.dtype.name}: NumPy has no such type; use .float().numpy()")
     import numpy as np
 
     return np.asarray(_Interface(input))
+
+
+def check_computed(input) -> None:
+    """RuntimeError where memory does not hold the elements but their conjugates or negatives."""
+    for held, name, method in ((input.is_conj(), "conjugate", "conj"), (input.is_neg(), "negative", "neg")):
+        if held:
+            raise RuntimeError(
+                f"Can't call numpy() on Tensor that has {name} bit set. Use tensor.resolve_{method}().numpy() instead."
+            )
 
 
 def to_array(input, dtype=None, copy=None):

@@ -49,7 +49,8 @@ def deepcopy(tensor: Tensor, memo: dict) -> Tensor:
 
 def placed(storage: Storage, like: Tensor, kind: type) -> Tensor:
     """A tensor that lies in `storage` as another one does in its own."""
-    return engine.make_tensor(storage, like.storage_offset(), like.shape, like.stride(), like.dtype, kind)
+    place = like.storage_offset(), like.shape, like.stride(), like.dtype
+    return engine.make_tensor(storage, *place, kind, like._layout.bits)
 
 
 def attributes(tensor: Tensor) -> dict:
@@ -60,12 +61,12 @@ def attributes(tensor: Tensor) -> dict:
 def reduce(tensor: Tensor, protocol: int) -> tuple:
     """Pickled as its whole storage (once for all tensors that share it) and its place in that."""
     place = tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.requires_grad
-    return rebuild, (type(tensor), tensor._storage, *place, attributes(tensor))
+    return rebuild, (type(tensor), tensor._storage, *place, attributes(tensor), tensor._layout.bits)
 
 
-def rebuild(kind: type, storage: Storage, offset: int, shape, stride, dtype, requires_grad: bool, attributes: dict):
+def rebuild(kind: type, storage: Storage, offset: int, shape, stride, dtype, requires_grad: bool, attributes, bits=0):
     """The tensor of a pickle."""
-    made = engine.make_tensor(storage, offset, shape, stride, dtype, kind)
+    made = engine.make_tensor(storage, offset, shape, stride, dtype, kind, bits)
     for name, value in attributes.items():
         setattr(made, name, value)
     return made.requires_grad_() if requires_grad else made

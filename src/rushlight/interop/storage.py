@@ -20,8 +20,7 @@ class UntypedStorage:
     dtype = dtypes.uint8
 
     def __init__(self, size: int | Storage = 0, *, device=None):
-        if device is not None:
-            Device(device)
+        engine.require_device(device)
         if not isinstance(size, Storage):
             size = engine.empty_tensor(engine.layout_of((int(size),), None, dtypes.uint8))._storage
         self._storage = size
@@ -207,7 +206,8 @@ def set_(input, source=None, storage_offset=0, size=None, stride=None):
         shape, strides = ((memory.nbytes // input.element_size() - storage_offset,) if size is None else size), None
     if size is not None:
         shape, strides = size, stride
-    engine.set_tensor(input, engine.make_tensor(memory, storage_offset, shape, strides, input.dtype))
+    bits = input._layout.bits
+    engine.set_tensor(input, engine.make_tensor(memory, storage_offset, shape, strides, input.dtype, bits=bits))
     return input
 
 
@@ -264,7 +264,7 @@ def share_memory_(input):
     moved = engine.borrow_storage(shared.address, old.nbytes, shared)
     bytes_of(moved).copy_(bytes_of(old))
     place = input.storage_offset(), input.shape, input.stride(), input.dtype
-    engine.swap_memory(input, engine.make_tensor(moved, *place))
+    engine.swap_memory(input, engine.make_tensor(moved, *place, bits=input._layout.bits))
     return input
 
 

@@ -57,7 +57,7 @@ def positions(mask) -> Tensor:
 def compacted(x, mask) -> Tensor:
     """The values where a mask of the same shape holds; outside of any graph."""
     mask, starts, total = counted(mask)
-    x, count = (x.detach() if x.requires_grad else x).contiguous(), mask.numel()
+    x, count = FUNCTIONS["resolve_neg"](x.detach().resolve_conj()).contiguous(), mask.numel()
     result = empty_tensor(layout_of((total,), None, x.dtype))
     if total:
         pointers = [mask.data_ptr(), starts.data_ptr(), x.data_ptr(), result.data_ptr()]

@@ -6,11 +6,12 @@ from ..core import engine
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.graph import Value
-from .declare import FUNCTIONS, composite, op
+from .declare import FUNCTIONS, add_method, composite, op
+from .lazy import CONJ, NEG, bits_of
 
 
 # -- parts ------------------------------------------------------------------------------------------
-@op(view=True, public=False)
+@op(view="strict", public=False)
 def real_part(input):
     """Every other number of the memory, from the first."""
     return B.select(B.view_as_real(input), -1, 0)
@@ -21,7 +22,7 @@ def _(cotangents, outputs, input):
     return B.complex(cotangents[0], B.zeros_like(cotangents[0]))
 
 
-@op(view=True, public=False)
+@op(view="strict", public=False)
 def imaginary_part(input):
     """Every other number of the memory, from the second."""
     return B.select(B.view_as_real(input), -1, 1)
@@ -35,7 +36,9 @@ def _(cotangents, outputs, input):
 @composite
 def real(input):
     """The real part of complex numbers, a view; real tensors stay as they are."""
-    return real_part(input) if input.dtype.is_complex else input
+    if not input.dtype.is_complex:
+        return input
+    return real_part(conj(input) if bits_of(input) & CONJ else input)
 
 
 @composite
@@ -47,7 +50,7 @@ def imag(input):
     """
     if not input.dtype.is_complex:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return imaginary_part(input)
+    return _neg_view(imaginary_part(conj(input))) if bits_of(input) & CONJ else imaginary_part(input)
 
 
 def _set_real(input, value) -> None:
@@ -63,12 +66,23 @@ engine.attach_method("imag", property(imag, _set_imag, doc=imag.__doc__))
 Value.real, Value.imag = property(real), property(imag)
 
 
-@op(view=True)
+@op(view="strict", public=False)
+def parts(input):
+    """Complex numbers as pairs in the last dim, over the same memory."""
+    return B.view_as_real(input)
+
+
+@composite
 def view_as_real(input):
-    """Complex numbers as pairs of real ones in a new last dim, over the same memory."""
+    """Complex numbers as pairs of real ones in a new last dim, over the same memory.
+
+    Raises:
+        RuntimeError: for real tensors, and for conjugates that are not computed
+    """
     if not input.dtype.is_complex:
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    return B.view_as_real(input)
+    check_resolved(input)
+    return parts(input)
 
 
 @op(view="strict", public=False)
@@ -106,11 +120,35 @@ def check_pairs(input) -> None:
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
 
 
-# -- conjugates -------------------------------------------------------------------------------------
-@op(method=True, keeps=True)
+# -- conjugates and negatives -------------------------------------------------------------------------
+@op(method=True, view=True, keeps=True)
 def conj(input):
-    """The complex conjugate; real tensors stay as they are."""
+    """The complex conjugate, a view over the same memory that computes nothing; real tensors stay as they are.
+
+    What reads it conjugates on the way; what is written into it arrives conjugated in the memory.
+
+    >>> x = rushlight.tensor([1 + 2j])
+    >>> y = x.conj()
+    >>> y.is_conj(), y.data_ptr() == x.data_ptr()
+    (True, True)
+    """
     return B.conj(input)
+
+
+@op(method=True, view=True)
+def _neg_view(input):
+    """The negative, a view over the same memory that computes nothing."""
+    if input.dtype is dtypes.bool_:
+        raise NotImplementedError("_neg_view: booleans have no negative")
+    return -input
+
+
+@composite(method=True)
+def _conj(input):
+    """The conjugate of complex numbers, a view."""
+    if not input.dtype.is_complex:
+        raise RuntimeError(f"_conj: expected a complex tensor, got {input.dtype.name}")
+    return conj(input)
 
 
 @op(method=True, inplace=True, out=True)
@@ -119,28 +157,42 @@ def conj_physical(input):
     return B.conj(input)
 
 
+FUNCTIONS["_conj_physical"] = conj_physical
+add_method("_conj_physical", conj_physical)
+
+
 @composite(method=True)
 def resolve_conj(input):
-    """The tensor itself: conjugates are always computed."""
-    return input
+    """A copy that has computed the conjugate which `conj` left undone; the tensor itself if there is none."""
+    return input.clone() if bits_of(input) & CONJ else input
 
 
 @composite(method=True)
 def resolve_neg(input):
-    """The tensor itself: negatives are always computed."""
-    return input
+    """A copy that has computed the negative which a view of imaginary parts left undone; else the tensor itself."""
+    return input.clone() if bits_of(input) & NEG else input
 
 
 @composite(method=True)
 def is_conj(input) -> bool:
-    """False: conjugates are always computed."""
-    return False
+    """Whether memory holds the conjugates of the elements."""
+    return bool(bits_of(input) & CONJ)
 
 
 @composite(method=True)
 def is_neg(input) -> bool:
-    """False: negatives are always computed."""
-    return False
+    """Whether memory holds the negatives of the elements."""
+    return bool(bits_of(input) & NEG)
+
+
+def check_resolved(input) -> None:
+    """RuntimeError where memory itself is asked for and holds conjugates."""
+    if bits_of(input) & CONJ:
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
+            "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the "
+            "original."
+        )
 
 
 # -- angles -----------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def to(input, *args, device=None, dtype=None, non_blocking=False, copy=False, me
     elif dtype is not None and type(dtype) is not dtypes.DType:
         dtype = dtype_argument(dtype)
     if device is not None:
-        engine.Device(device)
+        engine.require_device(device)
     result = input if dtype is None else converted(input, dtype)
     if memory_format is not preserve_format and memory_format is not None:
         return clone(result, memory_format=memory_format) if copy else contiguous(result, memory_format)
@@ -126,7 +126,7 @@ def destination(args: tuple, device, dtype, copy) -> tuple:
     first, rest = args[0], args[1:]
     if isinstance(first, Tensor):
         dtype = first.dtype
-    elif first is None or isinstance(first, (str, engine.Device)):
+    elif first is None or isinstance(first, (str, int, engine.Device)):
         device = first if first is not None else device
         if rest and not isinstance(rest[0], bool):
             dtype, rest = rest[0], rest[1:]

@@ -45,16 +45,20 @@ def unusual_sizes(given, name: str) -> tuple:
 
 
 def check_options(layout, device) -> None:
-    """Tensors are strided and live on the CPU; RuntimeError otherwise."""
-    if device is not None:
-        engine.Device(device)
+    """Dense tensors are strided and live on the CPU; RuntimeError otherwise."""
+    engine.require_device(device)
     if layout is not None and layout is not strided:
-        raise RuntimeError(f"layout {layout} is not available: tensors are strided")
+        raise RuntimeError(f"full(...) is not implemented for sparse layout {layout}")
+
+
+def place_of(input, device):
+    """The device of what is made like another tensor: that one's, unless one is given."""
+    return input.device if device is None else device
 
 
 def fresh(shape: tuple, dtype, requires_grad=False, device=None, strides=None, layout=None) -> Tensor:
     """An uninitialised tensor."""
-    if device is not None or layout is not None:
+    if device is not None or layout is not None or engine.default_is_absent():
         check_options(layout, device)
     if dtype is not None and type(dtype) is not dtypes.DType:
         dtype = dtype_argument(dtype)
@@ -254,7 +258,7 @@ def empty_like(
 ):
     """Uninitialised memory of the shape, dtype and dim order of `input`."""
     strides = strides_like(input, memory_format)
-    return fresh(tuple(input.shape), dtype or input.dtype, requires_grad, device, strides, layout)
+    return fresh(tuple(input.shape), dtype or input.dtype, requires_grad, place_of(input, device), strides, layout)
 
 
 def _like(name: str, value):
@@ -269,7 +273,9 @@ def _like(name: str, value):
         memory_format=preserve_format,
     ):
         strides = strides_like(input, memory_format)
-        return filled(tuple(input.shape), value, dtype or input.dtype, requires_grad, device, strides, layout)
+        return filled(
+            tuple(input.shape), value, dtype or input.dtype, requires_grad, place_of(input, device), strides, layout
+        )
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name.split('_')[0].capitalize()} of the shape, dtype and dim order of `input`."
@@ -293,13 +299,15 @@ def full_like(
 ):
     """`fill_value` in the shape, dtype and dim order of `input`."""
     strides, value = strides_like(input, memory_format), scalar("full_like", fill_value)
-    return filled(tuple(input.shape), value, dtype or input.dtype, requires_grad, device, strides, layout)
+    return filled(
+        tuple(input.shape), value, dtype or input.dtype, requires_grad, place_of(input, device), strides, layout
+    )
 
 
 # -- methods: the dtype of this tensor --------------------------------------------------------------
 def _new(name: str, make):
     def method(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-        return make(sizes_of(sizes, size), dtype or input.dtype, requires_grad, device, None, layout)
+        return make(sizes_of(sizes, size), dtype or input.dtype, requires_grad, place_of(input, device), None, layout)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{name[4:]}` with the dtype of this tensor unless another is given."
@@ -315,7 +323,7 @@ new_ones = _new("new_ones", lambda shape, *rest: filled(shape, 1, *rest))
 def new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """`full` with the dtype of this tensor unless another is given."""
     value = scalar("new_full", fill_value)
-    return filled(sizes_of((size,)), value, dtype or input.dtype, requires_grad, device, None, layout)
+    return filled(sizes_of((size,)), value, dtype or input.dtype, requires_grad, place_of(input, device), None, layout)
 
 
 @composite(method=True, public=False)
@@ -324,5 +332,10 @@ def new_empty_strided(
 ):
     """`empty_strided` with the dtype of this tensor unless another is given."""
     return empty_strided(
-        size, stride, dtype=dtype or input.dtype, layout=layout, device=device, requires_grad=requires_grad
+        size,
+        stride,
+        dtype=dtype or input.dtype,
+        layout=layout,
+        device=place_of(input, device),
+        requires_grad=requires_grad,
     )

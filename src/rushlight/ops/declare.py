@@ -239,6 +239,8 @@ _SYNONYMS = {
 
 def slow_call(called: Op, args: list, kwargs: dict):
     """Traced values, `out=`, NumPy's names and scalars, lists as tuples; TypeError for what is none of these."""
+    if engine.has_sparse(args, kwargs):
+        return engine.sparse_call(called, called.name, tuple(args), kwargs)
     declaration = called.declaration
     if "out" in kwargs and "out" not in declaration.names:
         out = kwargs.pop("out")
@@ -365,3 +367,4 @@ def visible_part(declaration: Declaration, results):
 engine.register_value_type(Value)
 engine.bind("slow_call", slow_call)
 engine.bind("op_named", OPS.__getitem__)
+engine.bind("function_named", FUNCTIONS.__getitem__)

@@ -55,7 +55,7 @@ def make_gradient_plan(structure, plan: Plan, flags: tuple) -> GradientPlan:
         found = gradients(template, flags, flat, outputs, cotangents)
     used = reached([v for v in found if v is not None])
     kept_inputs = [1 if id(v) in used and not v.weak else 0 for v in flat]
-    kept_outputs = [1 if id(v) in used else 0 for v in outputs]
+    kept_outputs = [1 if v is not None and id(v) in used else 0 for v in outputs]
     name = structure.called.declaration.name
     declaration = BackwardDeclaration(template, name + "_backward", flags, len(layouts))
     backward = Op(declaration.name, (), b"", 0, plan_call, variadic=True)

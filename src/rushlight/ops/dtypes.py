@@ -59,15 +59,17 @@ def set_default_tensor_type(t) -> None:
 
 @composite
 def set_default_device(device) -> None:
-    """Accepts the CPU, where all tensors live; RuntimeError for other devices."""
-    if device is not None:
-        engine.Device(device)
+    """Where tensors are made whose functions are given no `device`, in this thread; None is the CPU.
+
+    Where the device is not there, making them raises an error.
+    """
+    engine.set_default_device(device)
 
 
 @composite
 def get_default_device():
-    """The CPU."""
-    return engine.Device("cpu")
+    """Where tensors are made whose functions are given no `device`."""
+    return engine.default_device()
 
 
 # -- questions --------------------------------------------------------------------------------------

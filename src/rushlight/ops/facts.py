@@ -7,7 +7,7 @@ import os
 from ..core import engine
 from ..core.engine import Tensor
 from .copying import fill
-from .declare import FUNCTIONS, composite
+from .declare import FUNCTIONS, add_method, composite
 from .results import dim_order as order_of
 
 FUNCTIONS["fill"] = fill
@@ -50,7 +50,19 @@ def to_dense(input, dtype=None, *, masked_grad=None):
 @composite(method=True, public=False)
 def cuda(input, device=None, non_blocking=False, memory_format=None):
     """RuntimeError: there is no such device."""
-    return engine.Device("cuda") if device is None else engine.Device(device)
+    return engine.require_device("cuda" if device is None else device)
+
+
+def _elsewhere(kind: str):
+    def move(input, device=None, non_blocking=False, memory_format=None):
+        return engine.require_device(kind if device is None else device)
+
+    move.__name__, move.__doc__ = kind, "RuntimeError: there is no such device."
+    return move
+
+
+for _kind in ("xpu", "mtia", "ipu"):
+    add_method(_kind, _elsewhere(_kind))
 
 
 @composite(method=True, public=False)

@@ -28,8 +28,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     if isinstance(data, Tensor):
         warnings.warn(_COPY_WARNING.format("tensor"), stacklevel=2)
     made = as_array(data, dtype, copy=True)
-    if device is not None:
-        check_options(None, device)
+    engine.require_device(device)
     return made.requires_grad_() if requires_grad else made
 
 

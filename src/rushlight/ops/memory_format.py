@@ -31,8 +31,8 @@ def memory_format_named(name: str) -> MemoryFormat:
     return _ALL[name]
 
 
-class StridedLayout:
-    """The layout of dense tensors, as `Tensor.layout` shows it."""
+class TensorLayout:
+    """How the elements of a tensor are kept, as `Tensor.layout` shows it: dense, or one of the sparse forms."""
 
     def __init__(self, name: str):
         self.name = name
@@ -40,9 +40,24 @@ class StridedLayout:
     def __repr__(self) -> str:
         return f"rushlight.{self.name}"
 
+    def __reduce__(self):
+        return (layout_named, (self.name,))
 
-strided = StridedLayout("strided")
-engine.bind("strided", strided)
+
+strided = TensorLayout("strided")
+sparse_coo = TensorLayout("sparse_coo")
+sparse_csr = TensorLayout("sparse_csr")
+sparse_csc = TensorLayout("sparse_csc")
+sparse_bsr = TensorLayout("sparse_bsr")
+sparse_bsc = TensorLayout("sparse_bsc")
+LAYOUTS = {x.name: x for x in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)}
+engine.bind("layouts", (strided, sparse_coo, sparse_csr, sparse_csc))  # by the kind that a core layout has
+engine.register_static_type(TensorLayout)
+
+
+def layout_named(name: str) -> TensorLayout:
+    """The layout of a name."""
+    return LAYOUTS[name]
 
 
 def channels_last_strides(shape, memory_format=channels_last) -> tuple:

@@ -13,6 +13,7 @@ from ..ir import dtypes
 from ..ir.graph import Graph, Value
 from ..ir.sizes import Scope, Sym, contiguous_strides, source
 from .declare import DATA, LIST, STATIC
+from .lazy import seen_through
 from .results import Finished, finish
 
 _SCALARS = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
@@ -119,13 +120,21 @@ class Tracer:
         self.scope = Scope()
         self.graph = Graph(self.scope)
         self.symbols: list[str] = []
+        self.bits: dict[Value, int] = {}  # of inputs that are read through a conjugate or a negative
 
     def value(self, entry) -> Value:
         """A graph input for a layout or the type of a number."""
         if not isinstance(entry, Layout):
             return self.graph.scalar(_SCALARS[entry])
         shape, strides = self.geometry(entry)
-        return self.graph.tensor(shape, entry.dtype, strides)
+        value = self.graph.tensor(shape, entry.dtype, strides)
+        if not entry.bits:
+            return value
+        with self.graph:
+            seen = seen_through(value, entry.bits)
+        seen.strides = value.strides  # the body may ask how the memory lies
+        self.bits[seen] = entry.bits
+        return seen
 
     def geometry(self, layout: Layout):
         """Shape and strides with a symbol for every number of the layout's `values`."""
@@ -168,7 +177,7 @@ class Structure:
             from ..compiler.lower import lower
 
             lowered = lower(tracer.graph.returns(finished.computed, finished.strides, finished.aliases))
-            compile_all([launch.kernel for launch in lowered.launches])
+            compile_all([kernel for launch in lowered.launches for kernel in launch.kernels])
         self.source, self.recipe = write_recipe(tracer, finished, lowered)
 
     def plan(self, values: list, key: tuple, out_layouts: tuple) -> Plan | None:
@@ -223,14 +232,15 @@ def output_source(output: tuple, constants: dict) -> str:
     if kind == "new":
         return f"('new', {layout_source(*output[1:], constants)})"
     if kind == "view":
-        _, index, shape, strides, offset, dtype = output
-        return f"('view', {index}, {layout_source(shape, strides, dtype, constants)}, {source(offset)})"
+        _, index, shape, strides, offset, dtype, bits = output
+        return f"('view', {index}, {layout_source(shape, strides, dtype, constants, bits)}, {source(offset)})"
     return repr(output)
 
 
-def layout_source(shape, strides, dtype, constants: dict) -> str:
+def layout_source(shape, strides, dtype, constants: dict, bits: int = 0) -> str:
     constants[dtype.name] = dtype
-    return f"L({tuple_source(shape)}, {'None' if strides is None else tuple_source(strides)}, {dtype.name})"
+    lazy = f", {bits}" if bits else ""
+    return f"L({tuple_source(shape)}, {'None' if strides is None else tuple_source(strides)}, {dtype.name}{lazy})"
 
 
 def tuple_source(sizes) -> str:
@@ -251,4 +261,6 @@ def launch_source(launch, positions: list) -> str:
 def param_source(param) -> str:
     if hasattr(param, "slot"):
         return f"({param.index}, {param.slot!r})"
+    if hasattr(param, "address"):
+        return str(param.address)
     return source(param)

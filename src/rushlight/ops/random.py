@@ -6,7 +6,7 @@ import math
 
 from ..core.engine import Tensor
 from ..ir import dtypes
-from .creation import delivered, dtype_for, fresh, sizes_of, strides_like
+from .creation import delivered, dtype_for, fresh, place_of, sizes_of, strides_like
 from .declare import composite
 from .filling import (
     bernoulli_,
@@ -128,7 +128,7 @@ def _like(name: str, draw, summary: str):
         memory_format=preserve_format,
     ):
         strides = strides_like(input, memory_format)
-        made = fresh(tuple(input.shape), dtype or input.dtype, False, device, strides, layout)
+        made = fresh(tuple(input.shape), dtype or input.dtype, False, place_of(input, device), strides, layout)
         check_generator(name, generator)
         draw(made, 0.0, 1.0, generator)
         return delivered(made, None, requires_grad)
@@ -160,7 +160,7 @@ def randint_like(
     low, high = integer_bounds("randint_like", args, {"low": low, "high": high})
     check_generator("randint_like", generator)
     strides = strides_like(input, memory_format)
-    made = fresh(tuple(input.shape), dtype or input.dtype, False, device, strides, layout)
+    made = fresh(tuple(input.shape), dtype or input.dtype, False, place_of(input, device), strides, layout)
     draw_integers(made, low, high, generator)
     return delivered(made, None, requires_grad)
 

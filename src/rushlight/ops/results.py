@@ -7,7 +7,8 @@ from ..ir import build as B
 from ..ir.columns import natural_strides
 from ..ir.dtypes import category
 from ..ir.graph import Value
-from ..ir.sizes import hint
+from ..ir.sizes import hint, strides_in_order
+from .lazy import seen_through
 from .views import resolve_view
 
 
@@ -40,20 +41,19 @@ def finish(called: Op, results, arguments: list, flat: list, tracer, out_layouts
     finished.visible = -1 if getattr(declaration, "visible", None) is None else declaration.visible
     finished.elementwise = is_elementwise(tracer.graph)
     if called.into >= 0:
-        write_into(finished, [as_value(values[0])], [flat[0]], [0], called)
+        write_into(finished, [as_value(values[0])], [flat[0]], [0], called, tracer)
         finished.form = "single"
         finished.visible = -1
     elif declaration.mutates:
         targets = [v for name in declaration.mutates for v in as_list(arguments[declaration.names.index(name)])]
-        write_into(
-            finished, [as_value(v) for v in flatten(values)], targets, [index_of(t, flat) for t in targets], called
-        )
+        positions = [index_of(t, flat) for t in targets]
+        write_into(finished, [as_value(v) for v in flatten(values)], targets, positions, called, tracer)
         finished.form = "none"
     elif out_layouts:
         write_out(finished, list(map(as_value, values)), out_layouts, declaration, tracer)
     else:
         for j, value in enumerate(values):
-            add_result(finished, value, flat, declaration, j)
+            add_result(finished, value, flat, declaration, j, tracer)
     finished.differentiable = any(
         value is not None and value.dtype.kind in "fc" for value in map(as_value, flatten(values))
     )
@@ -85,7 +85,7 @@ def as_value(result):
     return B.full((), result)
 
 
-def add_result(finished: Finished, value, flat: list, declaration, j: int) -> None:
+def add_result(finished: Finished, value, flat: list, declaration, j: int, tracer) -> None:
     """Result j of an ordinary call: an argument itself, a view of one, or fresh memory."""
     value = as_value(value)
     if value is None:
@@ -96,10 +96,9 @@ def add_result(finished: Finished, value, flat: list, declaration, j: int) -> No
         if position is not None and declaration.keeps:
             finished.outputs.append(("same", position))
             return
-        view = resolve_view(value)
+        view = view_of(value, flat, declaration, tracer)
         if view is not None:
-            origin, shape, strides, offset = view
-            finished.outputs.append(("view", index_of(origin, flat), shape, strides, offset, value.dtype))
+            finished.outputs.append(view)
             return
         if declaration.view == "strict":
             raise RuntimeError(
@@ -114,6 +113,18 @@ def add_result(finished: Finished, value, flat: list, declaration, j: int) -> No
     add_new(finished, value, strides)
 
 
+def view_of(value: Value, flat: list, declaration, tracer):
+    """The output if a result is a view of an input, or None. Only ops declared as views leave conjugates uncomputed."""
+    found = resolve_view(value)
+    if found is None:
+        return None
+    origin, shape, strides, offset, bits = found
+    position = index_of(origin, tracer.graph.inputs)
+    if not declaration.view and bits not in (0, tracer.bits.get(flat[position], 0)):
+        return None
+    return "view", position, shape, strides, offset, value.dtype, bits
+
+
 def add_new(finished: Finished, value: Value, strides) -> None:
     if value.weak:
         value = B.cast(value, value.dtype) if value.node is not None else value
@@ -125,13 +136,14 @@ def add_new(finished: Finished, value: Value, strides) -> None:
     finished.aliases.append(None)
 
 
-def write_into(finished: Finished, values: list, targets: list, positions: list, called: Op) -> None:
+def write_into(finished: Finished, values: list, targets: list, positions: list, called: Op, tracer) -> None:
     """Results that overwrite inputs: cast to the target's dtype, of exactly its shape."""
     for value, target, position in zip(values, targets, positions, strict=True):
         check_fits(called, value, target)
         finished.positions.append(len(finished.outputs))
         finished.outputs.append(("into", position))
-        finished.computed.append(B.cast(value, target.dtype) if value.dtype is not target.dtype else value)
+        value = B.cast(value, target.dtype) if value.dtype is not target.dtype else value
+        finished.computed.append(seen_through(value, tracer.bits.get(target, 0)))
         finished.strides.append(target.strides)
         finished.aliases.append(position)
 
@@ -150,7 +162,7 @@ def write_out(finished: Finished, values: list, out_layouts: tuple, declaration,
             raise DoesNotFit
         if category(value.dtype) > category(layout.dtype) or declaration.exact:
             raise DoesNotFit
-        add_new(finished, B.cast(value, layout.dtype), strides)
+        add_new(finished, seen_through(B.cast(value, layout.dtype), layout.bits), strides)
 
 
 def check_fits(called: Op, value: Value, target: Value) -> None:
@@ -212,15 +224,6 @@ def dim_order(operand: Value) -> tuple:
                 break
             order[j], order[j - 1] = outer, inner
     return tuple(order)
-
-
-def strides_in_order(shape, order) -> tuple:
-    strides: list = [0] * len(shape)
-    step = 1
-    for dim in reversed(order):
-        strides[dim] = step
-        step = shape[dim] * step if not (type(shape[dim]) is int and shape[dim] == 0) else step
-    return tuple(strides)
 
 
 def channels_strides(value: Value, source: Value | None):

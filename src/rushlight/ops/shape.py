@@ -8,6 +8,7 @@ from ..ir import build as B
 from ..ir.sizes import hint, product
 from .creation import zeros
 from .declare import FUNCTIONS, add_method, composite, op
+from .lazy import CONJ, NEG, bits_of
 
 
 def complete_shape(x, shape: tuple, name: str) -> tuple:
@@ -64,6 +65,9 @@ def view(input, *shape, dtype=None):
 
 def view_dtype(input, dtype):
     """The same bytes read as another dtype; the last dim shrinks or grows with the element size."""
+    if bits_of(input):
+        kind = "conjugate view tensors" if bits_of(input) & CONJ else "tensors with negative bit set"
+        raise RuntimeError(f"torch.Tensor.view is not supported for {kind} when converting to a different dtype.")
     from ..core.engine import make_tensor
 
     old, new = input.element_size(), dtype.itemsize
@@ -234,40 +238,70 @@ add_method("sum_to_size", sum_to_size)
 
 
 # -- geometry for the autograd engine ---------------------------------------------------------------
-def strided_part(whole, base_start, view, start):
-    """The part of `whole`, laid out as a base, that a view of that base shows."""
-    if view.dtype is not whole.dtype:
-        whole, base_start = reread(whole, base_start, view.dtype)
-    return engine.strided_view(whole, view.shape, view.strides, start - base_start)
+def extent(base, base_start, view, start) -> tuple[int, int]:
+    """The first element of memory, counted as the base counts, that a base or a view of it reaches; and how many."""
+    low, high = start + view.low, start + view.high
+    pairs = view.is_complex and not base.is_complex
+    if base.dtype is not view.dtype:
+        low, high = (2 * low, 2 * high + 1) if pairs else (low // 2, high // 2)
+    first, last = min(base_start, low), max(base_start + base.high, high)
+    if pairs:  # complex numbers lie in pairs of an even place
+        first -= first % 2
+        last += (last - first + 1) % 2
+    return first, last - first + 1
 
 
-def reread(whole, start: int, dtype):
-    """Dense complex numbers as their parts, or real numbers as complex ones in pairs; and where they start."""
-    count = whole._layout.high + 1
-    if whole.is_complex():
-        return FUNCTIONS["view_as_real"](engine.strided_view(whole, (count,), (1,), 0)), 2 * start
-    pairs = engine.strided_view(whole, (count // 2, 2), (2, 1), 0)
-    return FUNCTIONS["view_as_complex"](pairs), start // 2
+def strided_part(flat, first, view, start):
+    """What a view shows in `flat`, a stretch of memory from element `first` on."""
+    if view.dtype is not flat.dtype:
+        flat, first = reread(flat, first, view.dtype)
+    return engine.strided_view(flat, view.shape, view.strides, start - first, view.bits)
+
+
+def reread(flat, first: int, dtype):
+    """Complex numbers as their parts, or real numbers as complex ones in pairs; and which is the first."""
+    if flat.is_complex():
+        return FUNCTIONS["view_as_real"](flat).reshape(-1), 2 * first
+    return FUNCTIONS["view_as_complex"](flat.reshape(-1, 2)), first // 2
 
 
 def strided_scatter(cotangent, base, base_start, view, start):
-    """Zeros of a base's shape with `cotangent` added where a view of the base lies."""
-    # one element more where complex numbers lie in pairs of an odd number of real ones
-    flat = zeros(base.high + 1 + (base.dtype is not view.dtype and base.high % 2 == 0), dtype=base.dtype)
+    """Zeros of a base's shape with `cotangent` added where a view lies; what it shows outside of the base is lost."""
+    first, count = extent(base, base_start, view, start) if view.numel else (base_start, base.high + 1)
+    flat = zeros(count, dtype=base.dtype)
     if view.overlapping:
-        from .indexing import add_at
-
-        places = FUNCTIONS["arange"](base.high + 1)
-        add_at(flat, engine.strided_view(places, view.shape, view.strides, start - base_start), cotangent)
-    else:
-        strided_part(flat, base_start, view, start).copy_(cotangent)
-    return engine.strided_view(flat, base.shape, base.strides, 0)
+        add_where_seen(flat, first, view, start, cotangent)
+    elif view.numel:
+        strided_part(flat, first, view, start).copy_(cotangent)
+    return engine.strided_view(flat, base.shape, base.strides, base_start - first, base.bits)
 
 
-def copied_to_layout(cotangent, base):
-    """A fresh copy of a cotangent with the strides of `base`."""
-    made = engine.empty_tensor(base)
-    return made.copy_(cotangent)
+def add_where_seen(flat, first, view, start, cotangent) -> None:
+    """Add a cotangent to memory that a view shows more than once."""
+    from .indexing import add_at
+
+    if view.dtype is not flat.dtype:
+        flat, first = reread(flat, first, view.dtype)
+    cotangent = cotangent.conj() if view.bits & CONJ else cotangent
+    cotangent = -cotangent if view.bits & NEG else cotangent
+    places = FUNCTIONS["arange"](flat.numel())
+    add_at(flat, engine.strided_view(places, view.shape, view.strides, start - first), cotangent)
+
+
+def copied_to_layout(cotangent, base, base_start, view, start):
+    """A fresh copy of a cotangent with the strides of `base`, in memory that reaches as far as the view."""
+    first, count = extent(base, base_start, view, start)
+    if first == base_start and count == base.high + 1:
+        return engine.empty_tensor(base).copy_(cotangent)
+    flat = zeros(count, dtype=base.dtype)
+    return engine.strided_view(flat, base.shape, base.strides, base_start - first, base.bits).copy_(cotangent)
+
+
+def part_of_copy(whole, base_start, view, start):
+    """What a view of the base shows in a copy that `copied_to_layout` made."""
+    count = whole._storage.nbytes // whole.itemsize
+    flat = engine.strided_view(whole, (count,), (1,), 0, 0)
+    return strided_part(flat, base_start - whole.storage_offset(), view, start)
 
 
 engine.bind("unbind", unbind)

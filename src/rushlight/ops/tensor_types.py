@@ -61,7 +61,7 @@ def type_named(name: str):
 def construct(dtype, *args, device=None, data=None, size=None) -> Tensor:
     """A tensor of given sizes (uninitialised), of a sequence's numbers, or over another tensor's memory."""
     if device is not None:
-        engine.Device(device)
+        engine.require_device(device)
     if data is not None or size is not None:
         args = (data if data is not None else Size(size),)
     if not args:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from ..ir.graph import Value
 from ..ir.sizes import Sym, contiguous_strides
+from .lazy import CONJ, NODES
 
 
 def resolve_view(value: Value):
-    """(input, shape, strides, offset) if `value` is a view of a tensor input of its graph, else None."""
+    """(input, shape, strides, offset, bits) if `value` is a view of a tensor input of its graph, else None."""
     chain = []
     origin = value
     while origin.node is not None:
-        if origin.node.prim.kind != "view" or origin.node.prim.name not in _STRIDE_RULES:
+        name = origin.node.prim.name
+        if name not in NODES and (origin.node.prim.kind != "view" or name not in _STRIDE_RULES):
             return None
         chain.append(origin.node)
         origin = origin.node.inputs[0]
     if origin.weak or origin.strides is None:
         return None
-    shape, strides, offset = origin.shape, origin.strides, 0
+    shape, strides, offset, bits = origin.shape, origin.strides, 0, 0
     for node in reversed(chain):
+        if node.prim.name in NODES:
+            bits ^= NODES[node.prim.name]
+            continue
+        if bits & CONJ and node.prim.name == "view_as_real":
+            return None  # every other number would be a negative
         found = _STRIDE_RULES[node.prim.name](shape, strides, node)
         if found is None:
             return None
@@ -29,7 +36,7 @@ def resolve_view(value: Value):
             offset = offset * 2
         elif node.prim.name == "view_as_complex":
             offset = offset // 2
-    return origin, shape, tuple(strides), offset
+    return origin, shape, tuple(strides), offset, bits
 
 
 def _reshape(shape, strides, node):

@@ -6,7 +6,7 @@ import io
 import mmap as mapping
 import os
 
-from ..core import Device
+from ..core.engine import require_device
 from .archive import DESCRIPTION, Archive, Reader
 from .tree import Damaged, Decoder
 
@@ -31,7 +31,7 @@ def check_location(map_location) -> None:
     if map_location is None or callable(map_location):
         return
     for place in map_location.values() if isinstance(map_location, dict) else [map_location]:
-        Device(place)
+        require_device(place)
 
 
 def _load(file, name, mapped: bool):

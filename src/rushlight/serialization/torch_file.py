@@ -64,7 +64,9 @@ def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=No
         raise Damaged("a tensor without a storage")
     size, stride, dtype = _check_sizes(size), _check_sizes(stride), storage.dtype
     check_geometry(size, stride, offset, dtype.itemsize, storage.memory.nbytes)
-    tensor = make_tensor(storage.memory, offset, size, stride, dtype)
+    metadata = metadata if isinstance(metadata, dict) else {}
+    bits = (metadata.get("conj") is True and dtype.is_complex) + 2 * (metadata.get("neg") is True)
+    tensor = make_tensor(storage.memory, offset, size, stride, dtype, bits=bits)
     return tensor.requires_grad_() if requires_grad is True and (dtype.kind in "fc") else tensor
 
 

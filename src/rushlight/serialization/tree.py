@@ -90,6 +90,8 @@ class Encoder:
             "offset": tensor.storage_offset(),
             "storage": self._storage_number(tensor._storage),
         }
+        if tensor._layout.bits:
+            described["bits"] = tensor._layout.bits
         if tensor.requires_grad:
             described["requires_grad"] = True
         if type(tensor).__name__ in ("Parameter", "Buffer"):
@@ -179,7 +181,14 @@ class Decoder:
             raise Damaged("a tensor without offset or storage")
         storage = self.storage(number)
         check_geometry(shape, stride, offset, dtype.itemsize, storage.nbytes)
-        tensor = make_tensor(storage, offset, shape, stride, dtype)
+        bits = described.get("bits", 0)
+        if (
+            type(bits) is not int
+            or not 0 <= bits <= (3 if dtype.is_complex else 2)
+            or (bits == 1 and not dtype.is_complex)
+        ):
+            raise Damaged("a tensor with unknown bits")
+        tensor = make_tensor(storage, offset, shape, stride, dtype, bits=bits)
         if described.get("requires_grad") is True:
             if not (dtype.is_floating_point or dtype.is_complex):
                 raise Damaged(f"a tensor of {dtype.name} that requires gradients")
