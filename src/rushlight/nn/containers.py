@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -224,3 +225,18 @@ class ModuleDict(Module):
             )
         for name, module in modules.items() if hasattr(modules, "items") else modules:
             self[name] = module
+
+
+class Container(Module):
+    """A module with the given modules as its children: what `Module` itself does."""
+
+    def __init__(self, **kwargs: Module):
+        super().__init__()
+        warnings.warn(
+            "nn.Container is deprecated. All of it's functionality is now implemented in nn.Module. Subclass that "
+            "instead.",
+            FutureWarning,
+            2,
+        )
+        for name, module in kwargs.items():
+            self.add_module(name, module)

@@ -28,7 +28,10 @@ NAMES = """
     pixel_shuffle pixel_unshuffle channel_shuffle pad interpolate upsample upsample_nearest upsample_bilinear
     grid_sample affine_grid scaled_dot_product_attention
 """.split()  # noqa: SIM905
-ELSEWHERE = {"multi_head_attention_forward": "attention"}  # functions made of several ops, beside their modules
+ELSEWHERE = {  # functions made of several ops, beside their modules
+    "assert_int_or_pair": "common_types",
+    "multi_head_attention_forward": "attention",
+}
 
 
 def __getattr__(name: str):

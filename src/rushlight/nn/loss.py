@@ -87,6 +87,16 @@ class NLLLoss(_Loss):
     options = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean"}
 
 
+class NLLLoss2d(NLLLoss):
+    """`NLLLoss` under its name of old."""
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn(
+            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement", FutureWarning, 2
+        )
+        super().__init__(*args, **kwargs)
+
+
 class PoissonNLLLoss(_Loss):
     """exp(x) - y·x, or x - y·log(x + eps) without `log_input`; `full` adds Stirling's approximation of log y!."""
 
