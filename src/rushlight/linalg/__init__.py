@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 
 _FILES = {
+    "eigen": ("eig", "eigh", "eigvals", "eigvalsh"),
     "exponential": ("matrix_exp",),
     "norms": ("cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"),
     "products": ("cross", "diagonal", "matmul", "matrix_power", "multi_dot", "vander", "vecdot"),
+    "singular": ("pinv", "svd", "svdvals"),
 }
 _HOMES = {name: file for file, names in _FILES.items() for name in names}
 __all__ = sorted(_HOMES)
