@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .kernel import Kernel
+
 Size = Any  # int, or a symbolic size of the graph's scope
 
 
@@ -35,7 +37,8 @@ class Launch:
     kernel(void *const *buffers, const int64_t *params, int64_t begin, int64_t end)
 
     The executor may split the range among threads, in pieces of at least `grain`. `params` holds
-    sizes (bytes, elements, strides), `Scalar`s and float constants (passed as float64 bits). If `scratch` is not 0, one
+    sizes (bytes, elements, strides), `Scalar`s, float constants (passed as float64 bits), and what has an `address`: a
+    kernel that is called by this one, or a table that the process keeps. If `scratch` is not 0, one
     more buffer follows the listed ones: `scratch` bytes of this thread's own, 64-byte aligned.
     """
 
@@ -45,6 +48,11 @@ class Launch:
     range: Size = 1
     grain: Size = 1
     scratch: Size = 0
+
+    @property
+    def kernels(self) -> list:
+        """The kernel and those that it calls."""
+        return [self.kernel, *(p for p in self.params if type(p) is Kernel)]
 
 
 @dataclass(slots=True)

@@ -125,6 +125,8 @@ class Bound:
     def _param(self, param) -> int:
         if isinstance(param, float):
             return double_bits(param)
+        if hasattr(param, "address"):
+            return param.address
         if not isinstance(param, Scalar):
             return evaluate(param, self.symbols)
         number = self.inputs[param.index]

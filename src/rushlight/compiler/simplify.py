@@ -7,6 +7,7 @@ from ..ir.graph import Graph, Node, Value
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import hint, known_equal
 from .affine import size_key
+from .fft_rewrite import replacement
 from .joining import joined_parts
 
 
@@ -210,6 +211,15 @@ def _pad(rewriter, node, x):
     return x if all(_number(n, 0) for n in (*node.attrs["low"], *node.attrs["high"])) else None
 
 
+def _transform(rewriter, node, x):
+    graph = replacement(node.prim.name, x, node.attrs, rewriter.graph.scope)
+    if graph is None:
+        return None
+    values = {graph.inputs[0]: x}
+    rewriter.copy(graph, values)
+    return values[graph.outputs[0]]
+
+
 RULES = {
     "add": _add,
     "cast": _cast,
@@ -220,5 +230,6 @@ RULES = {
     "concat": _concat,
     "pad": _pad,
 }
+RULES |= dict.fromkeys(("fft", "rfft", "irfft"), _transform)
 RULES |= dict.fromkeys(("expand", "slice", "flip", "diagonal", "unfold"), _view())
 RULES |= dict.fromkeys(("reduce_sum", "reduce_prod", "reduce_any", "reduce_all", "reduce_max", "reduce_min"), _reduce)

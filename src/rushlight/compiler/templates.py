@@ -73,6 +73,7 @@ _MODULES = {
     **dict.fromkeys(("max_pool", "max_pool_grad", "avg_pool", "avg_pool_grad"), "pool"),
     **dict.fromkeys(("adaptive_avg_pool", "adaptive_avg_pool_grad", "adaptive_max_pool"), "pool"),
     **dict.fromkeys(("cumsum", "cumprod", "logcumsumexp", "cummax", "cummin"), "scan"),
+    **dict.fromkeys(("fft", "rfft", "irfft"), "fft"),
     "sort": "sort",
     "topk": "topk",
     "searchsorted": "sort_search",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from . import batching
 from .graph import Value
 from .primitive import Primitive, fail, primitive
+from .sizes import strides_in_order
 
 LARGEST = 1 << 31  # sizes are 32-bit integers in LAPACK
 
@@ -69,6 +70,24 @@ def column_strides(shape) -> tuple:
 
 
 def natural_strides(value: Value) -> tuple | None:
-    """How the primitive that computes a value stores it, if that is by columns."""
-    columns = value.node.prim.columns if value.node is not None else None
+    """How the primitive that computes a value stores it: by columns, or in the order that a transform was given."""
+    if value.node is None:
+        return None
+    order = transform_order(value)
+    if order is not None:
+        return strides_in_order(value.shape, order)
+    columns = value.node.prim.columns
     return column_strides(value.shape) if columns is not None and columns.results[value.index] == 2 else None
+
+
+def transform_order(value: Value) -> tuple | None:
+    """The dims from outermost to innermost of what a transform yields, perhaps conjugated or permuted; else None."""
+    node = value.node
+    if node is None or node.prim.kind == "transform":
+        return node and node.attrs["order"]
+    if node.prim.name == "conj":
+        return transform_order(node.inputs[0])
+    if node.prim.name == "permute":
+        order = transform_order(node.inputs[0])
+        return order and tuple(map(node.attrs["dims"].index, order))
+    return None

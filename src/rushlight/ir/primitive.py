@@ -21,6 +21,7 @@ KINDS = (
     "window",
     "sort",
     "matrix",
+    "transform",
     "call",
 )
 

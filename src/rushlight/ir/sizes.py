@@ -82,6 +82,14 @@ def contiguous_strides(shape) -> tuple:
     return tuple(reversed(strides))
 
 
+def strides_in_order(shape, order) -> tuple:
+    """Dense strides in elements, with dims from outermost to innermost as in `order`."""
+    strides: list = [0] * len(shape)
+    for dim, step in zip(order, contiguous_strides([shape[dim] for dim in order])):
+        strides[dim] = step
+    return tuple(strides)
+
+
 class Sym:
     """An integer known by its expression over a scope's symbols, with the value it has now."""
 
