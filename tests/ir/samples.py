@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from rushlight.ir.primitives import contract, elementwise, index, reduce, scan, sort, source, structure, views, window
+from rushlight.ir import build as B
+from rushlight.ir.primitives import (
+    contract,
+    elementwise,
+    index,
+    reduce,
+    scan,
+    singular,
+    sort,
+    source,
+    spectra,
+    structure,
+    views,
+    window,
+)
 
 rng = np.random.default_rng(0)
 
@@ -219,6 +233,61 @@ def windows():
     yield Sample(window.adaptive_max_pool, x, shape=(4, 3))
 
 
+class Spectral(Sample):
+    """A primitive in a function of its results that no choice of vectors' phases changes."""
+
+    def __init__(self, primitive, function, *arrays, label=""):
+        super().__init__(primitive, *arrays, label=label)
+        self.apply = lambda a: list(function(a))
+
+
+def weighted(vectors):
+    """Columns times 1, 2, ..."""
+    return vectors * B.cast(B.iota((vectors.shape[-1],)) + 1, vectors.dtype)
+
+
+def hermitian(a):
+    return (a + B.adjoint(a)) * 0.5
+
+
+def of_eigh(a):
+    values, vectors, _ = spectra.eigh(hermitian(a), lower=True, fails=None)
+    return values, B.matmul(weighted(vectors), B.adjoint(vectors))
+
+
+def of_eig(a):
+    values, vectors, _ = spectra.eig(a, fails=None)
+    return values, B.real(vectors * B.conj(vectors))
+
+
+def of_svd(full: bool):
+    def function(a):
+        u, s, vh, _ = singular.svd(a, full=full, fails=None)
+        k = s.shape[-1]
+        kept = B.narrow(weighted(u), -1, 0, k), B.narrow(vh, -2, 0, k)
+        return B.matmul(*kept), s
+
+    return function
+
+
+def spectral():
+    for label, make in (("real", real), ("complex", imaginary)):
+        yield Spectral(spectra.eigh, of_eigh, make(2, 3, 3), label=label)
+        yield Spectral(
+            spectra.eigvalsh,
+            lambda a: spectra.eigvalsh(hermitian(a), lower=False, fails=None)[:1],
+            make(3, 3),
+            label=label,
+        )
+        yield Spectral(spectra.eig, of_eig, make(3, 3), label=label)
+        yield Spectral(spectra.eigvals, lambda a: spectra.eigvals(a, fails=None)[:1], make(3, 3), label=label)
+        yield Spectral(singular.svd, of_svd(True), make(3, 3), label=label)
+        yield Spectral(singular.svd, of_svd(False), make(4, 3), label=label + "-tall")
+        yield Spectral(singular.svd, of_svd(False), make(2, 2, 3), label=label + "-wide")
+        yield Spectral(singular.svdvals, lambda a: singular.svdvals(a, fails=None)[:1], make(3, 4), label=label)
+    yield Sample(spectra.claim, real(3, 4), np.ones(3, bool), fails="no")
+
+
 SAMPLES = [
-    *maps(), *casts(), *arrangements(), *reductions(), *contractions(), *indexing(), *windows(),
+    *maps(), *casts(), *arrangements(), *reductions(), *contractions(), *indexing(), *windows(), *spectral(),
 ]  # fmt: skip
