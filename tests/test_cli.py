@@ -51,3 +51,8 @@ def test_doctor():
     done = rushlight("doctor")
     assert done.returncode == 0, done.stderr
     assert "self-test  passed" in done.stdout and "processor" in done.stdout
+
+
+def test_the_package_is_a_program():
+    done = subprocess.run([sys.executable, "-m", "rushlight", "doctor"], capture_output=True, text=True, timeout=60)
+    assert "self-test  passed" in done.stdout, done.stderr

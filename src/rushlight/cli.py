@@ -23,8 +23,8 @@ def run(arguments) -> None:
     runpy.run_path(arguments.script, run_name="__main__")
 
 
-def doctor(arguments) -> None:
-    """Print what a bug report needs: versions, processor, threads, kernel cache."""
+def environment() -> list[str]:
+    """Versions, processor, threads, kernel cache: lines of text."""
     import llvmlite
     import numpy
 
@@ -34,14 +34,21 @@ def doctor(arguments) -> None:
     from .compiler.target import host
 
     target = host()
-    print(f"rushlight  {rushlight.__version__}")
-    print(f"Python     {platform.python_version()} on {platform.platform()}")
-    print(f"llvmlite   {llvmlite.__version__}, NumPy {numpy.__version__}")
-    print(f"processor  {target.cpu}, vectors of {target.vector_bytes} bytes, {rushlight.get_num_threads()} threads")
     x = rushlight.ones(64, 64)
-    print(f"self-test  {'passed' if (x @ x)[3, 5].item() == 64.0 else 'FAILED'}")
-    print(f"kernels    {cache.statistics()}")
-    print(f"cache      {disk.location()}")
+    return [
+        f"rushlight  {rushlight.__version__}",
+        f"Python     {platform.python_version()} on {platform.platform()}",
+        f"llvmlite   {llvmlite.__version__}, NumPy {numpy.__version__}",
+        f"processor  {target.cpu}, vectors of {target.vector_bytes} bytes, {rushlight.get_num_threads()} threads",
+        f"self-test  {'passed' if (x @ x)[3, 5].item() == 64.0 else 'FAILED'}",
+        f"kernels    {cache.statistics()}",
+        f"cache      {disk.location()}",
+    ]
+
+
+def doctor(arguments) -> None:
+    """Print what a bug report needs: versions, processor, threads, kernel cache."""
+    print("\n".join(environment()))
 
 
 def main(argv=None) -> None:

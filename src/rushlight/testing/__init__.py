@@ -1,6 +1,7 @@
-"""For tests: `assert_close` compares tensors, `make_tensor` makes random ones."""
+"""For tests: `assert_close` compares tensors, `make_tensor` makes random ones, `FileCheck` looks through texts."""
 
 from .comparison import assert_allclose, assert_close
 from .creation import make_tensor
+from .file_check import FileCheck
 
-__all__ = ["assert_allclose", "assert_close", "make_tensor"]
+__all__ = ["FileCheck", "assert_allclose", "assert_close", "make_tensor"]
