@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ..ir.dtypes import float32
+from . import winograd
 from .conv_adjoint import adjoint_window, partial_convs, taps_reversed
 from .conv_columns import launch_columns
 from .conv_copy import as_matrix, contiguous, copy_image, dense_like, permuted, weight_matrix, with_contiguous_side
@@ -105,6 +106,11 @@ def input_grad(context, shape: ConvShape) -> None:
 def launch_product(context, window: Window, weight: Array, result: Array, groups: int, bias=None, relu=False) -> None:
     """A convolution with weights [G, O / G, C / G, *taps] by rows or columns."""
     by_rows = channels_contiguous(window.image)
+    if groups == 1 and winograd.pays(window, weight, result):
+        if window.dilation[2] < 0:
+            window, weight = taps_reversed(window, weight)
+        winograd.launch_winograd(context, window, weight, result, bias, relu)
+        return
     if by_rows and window.dilation[2] < 0:
         window, weight = taps_reversed(window, weight)  # neighbouring taps are then neighbours in memory
     matrix = weight_matrix(context, weight, taps_last=not by_rows)

@@ -44,7 +44,7 @@ class BlockWriter:
         return block
 
     @contextmanager
-    def shares(self, units: V, most: int | None = None):
+    def shares(self, units: V, most: int | V | None = None):
         """Cut this call's tasks, counted as (outer, unit), into shares with one outer index and up to `most` units;
         yields the outer index, the first unit and the number of units."""
         f = self.f
@@ -54,7 +54,7 @@ class BlockWriter:
             outer, unit = divide(f, now, units)
             count = f.minimum(f.sub(units, unit), f.sub(f.end, now))
             if most is not None:
-                count = f.minimum(count, i64(most))
+                count = f.minimum(count, i64(most) if type(most) is int else most)
             yield outer, unit, count
             f.store(f.add(now, count), task)
 

@@ -30,15 +30,16 @@ def emit_transpose(module: Module, dtype: DType) -> Function:
         lines = [f.add(row, f.minimum(i64(r), f.sub(height, i64(1)))) for r in range(count)]
         block = [f.at(f.offset(source, f.mul(line, source_row)), type, column) for line in lines]
         whole = f.compare("eq", f.add(height, width), i64(2 * count))
-        _load(f, dtype, block, width, whole, values)
+        load_block(f, dtype, block, width, whole, values)
         turned = transpose(f, [f.load(value, vector(type, count)) for value in values])
         out = f.at(f.offset(target, f.mul(column, target_row)), type, row)
         _store(f, dtype, turned, out, height, width, whole)
     return f
 
 
-def _load(f: Function, dtype: DType, block: list[V], width: V, whole: V, values: list[V]) -> None:
-    count = len(block)
+def load_block(f: Function, dtype: DType, block: list[V], width: V, whole: V, values: list[V]) -> None:
+    """Load a vector from each pointer into a variable, of which only `width` lanes are read if not `whole`."""
+    count = host().lanes(dtype.itemsize)
     with f.branch(whole) as otherwise:
         for pointer, value in zip(block, values):
             f.store(load_lanes(f, pointer, dtype, count), value)

@@ -1,0 +1,122 @@
+"""Single pixels of a convolution by direct summation, where Winograd's is not exact enough (see `winograd_image`)."""
+
+from __future__ import annotations
+
+from ..ir.dtypes import DType
+from .conv_block import SPARE, BlockWriter
+from .conv_lanes import Lanes
+from .conv_window import ONE, ZERO, divide, dot, i64
+from .gemm_element import memory_type, rectify
+from .gemm_tile import FIRST
+from .text import Function, Module, V
+from .winograd_image import WINDOWS, integer
+from .winograd_transform import STEP, TAPS
+from .winograd_weight import SQUARE
+
+PIXELS = 32  # at a time, as columns of a product
+CHANNELS = 32  # of a block of lines
+PITCH = PIXELS + SPARE
+ARGUMENTS = (
+    ("ptr", "flags"),  # [tile][window]: not zero for those to compute
+    ("i64", "first"),  # tiles [first, last), counted over all images
+    ("i64", "last"),
+    ("i64", "row"),  # output channels [row, row + rows)
+    ("i64", "rows"),
+    ("ptr", "buffers"),  # the kernel's
+    ("ptr", "scratch"),
+    ("ptr", "params"),
+)
+
+
+def scratch_size(rows):
+    """Elements of scratch memory: numbers of pixels, lines and sums."""
+    return 2 * PIXELS + (CHANNELS * SQUARE + rows) * PITCH
+
+
+def emit_repair(module: Module, dtype: DType, names: list[str], bias: bool, relu: bool) -> Function:
+    """Define `repair(*ARGUMENTS)`. Buffers image, weight, result[, bias] of the kernel with parameters `names`;
+    needs `pack_lines` and `multiply` in the module."""
+    f = module.function("repair", list(ARGUMENTS), linkage="internal")
+    _RepairWriter(f, dtype, names, bias, relu).emit()
+    return f
+
+
+class _RepairWriter(BlockWriter):
+    def __init__(self, f: Function, dtype: DType, names: list[str], bias: bool, relu: bool):
+        self.flags, self.first, self.last, self.row, self.rows, f.buffers, scratch, f.params = f.args
+        super().__init__(f, names, dtype, 3 + bias)
+        self.image, self.weight, self.result, *self.bias = self.buffers
+        self.scratch, self.relu, self.pitch = scratch, relu, i64(PITCH)
+        self.pixels = self.take(ONE, i64(8 * PIXELS // dtype.itemsize))
+        self.lines = self.take(i64(CHANNELS * SQUARE), self.pitch)
+        self.sums = self.scratch
+
+    def emit(self) -> None:
+        f, p = self.f, self.p
+        self.count = f.variable("i64", ZERO)
+        mask = integer(self.dtype)
+        with f.loop(self.first, self.last) as tile:
+            rest, column = divide(f, tile, p["tile_columns"])
+            image, row = divide(f, rest, p["tile_rows"])
+            for window in range(WINDOWS):
+                place = f.add(f.mul(f.sub(tile, self.first), i64(WINDOWS)), i64(window))
+                flag = f.load(f.at(self.flags, mask, place), mask)
+                i, j = divmod(window, STEP)
+                y, x = (f.add(f.mul(n, i64(STEP)), i64(k)) for n, k in ((row, i), (column, j)))
+                exists = f.binary("and", f.compare("slt", y, p["pixels1"]), f.compare("slt", x, p["pixels2"]))
+                with f.when(f.binary("and", exists, f.compare("ne", flag, f.const(0, mask)))):
+                    self._append(f.add(f.mul(f.add(f.mul(image, p["pixels1"]), y), p["pixels2"]), x))
+        self._compute()
+
+    def _append(self, pixel: V) -> None:
+        f = self.f
+        now = f.load(self.count, "i64")
+        f.store(pixel, f.at(self.pixels, "i64", now))
+        f.store(f.add(now, ONE), self.count)
+        with f.when(f.compare("eq", now, i64(PIXELS - 1))):
+            self._compute()
+
+    def _compute(self) -> None:
+        """The results of the pixels noted so far."""
+        f, p = self.f, self.p
+        count = f.load(self.count, "i64")
+        with f.when(f.compare("sgt", count, ZERO)):
+            with f.loop(0, p["channels"], CHANNELS) as channel:
+                channels = f.minimum(f.sub(p["channels"], channel), i64(CHANNELS))
+                source = self.element(self.image, f.mul(channel, p["image_c"]))
+                with f.loop(0, count) as number:
+                    pixel = f.load(f.at(self.pixels, "i64", number), "i64")
+                    # whole vectors are written: each pixel's overwrites what those before left behind theirs
+                    target = self.element(self.lines, number)
+                    bounds = pixel, f.add(pixel, ONE)
+                    f.call("pack_lines", "void", source, *bounds, channels, target, self.pitch, f.params)
+                self._multiply(channel, channels, count)
+            with f.loop(0, count) as number:
+                self._store(number)
+            f.store(ZERO, self.count)
+
+    def _multiply(self, channel: V, channels: V, count: V) -> None:
+        """Add a block of channels to the sums, tap by tap."""
+        f, p = self.f, self.p
+        start = f.add(f.mul(self.row, p["weight_row"]), f.mul(channel, p["weight_column"]))
+        first = f.select(f.compare("eq", channel, ZERO), i64(FIRST), ZERO)
+        for tap in range(SQUARE):
+            t1, t2 = divmod(tap, TAPS)
+            place = f.add(f.mul(i64(t1), p["weight_1"]), f.mul(i64(t2), p["weight_2"]))
+            a = self.element(self.weight, f.add(start, place)), p["weight_row"], p["weight_column"]
+            b = self.element(self.lines, i64(tap * PITCH)), i64(SQUARE * PITCH)
+            self.multiply(a, b, channels, (self.sums, self.pitch), self.rows, count, ZERO if tap else first)
+
+    def _store(self, number: V) -> None:
+        f, p, lanes = self.f, self.p, Lanes(self.f, self.dtype, 1)
+        pixel = f.load(f.at(self.pixels, "i64", number), "i64")
+        rest, x = divide(f, pixel, p["pixels2"])
+        image, y = divide(f, rest, p["pixels1"])
+        start = dot(f, p, "result", image, [ZERO, y, x])
+        with f.loop(0, self.rows) as row:
+            channel = f.add(self.row, row)
+            value = f.load(f.at(self.sums, memory_type(self.dtype), f.add(f.mul(row, self.pitch), number)), lanes.type)
+            if self.bias:
+                value = f.add(value, lanes.load(self.bias[0], channel))
+            value = rectify(f, value) if self.relu else value
+            lanes.store(value, self.result, f.add(start, f.mul(channel, p["result_c"])))
