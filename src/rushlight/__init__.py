@@ -104,8 +104,11 @@ def __getattr__(name: str):
         found = getattr(importlib.import_module(f".{_NAMES[name]}", __name__), name)
         globals()[name] = found
         return found
+    if name in ops.deferred.DEFERRED:
+        found = globals()[name] = ops.deferred.load(name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_ROOMS, *_NAMES})
+    return sorted({*globals(), *_ROOMS, *_NAMES, *ops.deferred.DEFERRED})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..ir.dtypes import DType
 from ..ir.failures import code_of
-from ..ir.sizes import hint
+from ..ir.sizes import Sym, hint
 from .index_copy import copy
 from .index_layout import ONE, ZERO, Nest, Parameters, alignment, error_flag, i64, is_number, storage
 from .kernel import Kernel
@@ -59,9 +59,10 @@ def routine(name: str, regions: Callable | None = None, scratch: int = 0):
 
 
 def lower_matrices(context: Context, node, operands: list[Array], results: list[Array]) -> None:
-    columns, name = node.prim.columns, node.prim.name
+    columns = node.prim.columns
     ranks = (*columns.operands, *columns.results)
-    if any(is_number(n, 0) for a, rank in zip((*operands, *results), ranks) for n in a.shape[len(a.shape) - rank :]):
+    empty = (is_number(n, 0) for a, rank in zip(operands, ranks) for n in a.shape[len(a.shape) - rank :])
+    if any(empty) or is_number(matrix_count(results[0].shape, columns.results[0]), 0):
         for result in results:
             fill_zero(context, result)
         return
@@ -107,7 +108,9 @@ def launch(context: Context, node, operands: list[Array], targets: list[Array], 
     work = work_of(arrays, ranks)
     threaded = work >= HUGE or (work >= LARGE and hint(count) < FEW)
     described = tuple((rank, a.dtype) for rank, a in zip(ranks, arrays))
-    built = matrix_kernel(node.prim.name, described, len(operands), tuple(sorted(attrs.items())), threaded)
+    # sizes reach the kernel as parameters; as a part of its key they would make a kernel for each
+    static = tuple(sorted((name, value) for name, value in attrs.items() if type(value) not in (int, Sym)))
+    built = matrix_kernel(node.prim.name, described, len(operands), static, threaded)
     params = [count, *thread_addresses()]
     for array, rank in zip(arrays, ranks):
         params += [matrix_step(array, rank), *array.shape[len(array.shape) - rank :]]

@@ -1,7 +1,7 @@
 """Kernels that call LAPACK for one matrix of a batch after another, through addresses that arrive as parameters.
 
-A routine's emitter says what happens to one matrix: `emit(kernel, operands, results, **attrs)`. What all matrices have in
-common (sizes, flags, addresses) is set up once, at the kernel's entry.
+A routine's emitter says what happens to one matrix: `emit(kernel, operands, results, **attrs)`. What all matrices have
+in common (sizes, flags, addresses) is set up once, at the kernel's entry.
 """
 
 from __future__ import annotations
@@ -101,33 +101,33 @@ class LapackKernel:
     def integer(self, value: V | int) -> V:
         """A pointer to a 32-bit integer that is the same for all matrices."""
         value = i64(value) if isinstance(value, int) else value
-        return self._once(("integer", value.text), lambda f: f.variable("i32", f.cast("trunc", value, "i32")))
+        return self.once(("integer", value.text), lambda f: f.variable("i32", f.cast("trunc", value, "i32")))
 
     def letter(self, letter: str) -> V:
         """A pointer to a flag: LAPACK's UPLO, TRANS, ..."""
-        return self._once(("letter", letter), lambda f: f.variable("i8", V(str(ord(letter)), "i8")))
+        return self.once(("letter", letter), lambda f: f.variable("i8", V(str(ord(letter)), "i8")))
 
     def number(self, value: float, dtype: DType) -> V:
         """A pointer to a constant of the given type."""
         kind = "float" if dtype.to_real().itemsize == 4 else "double"
-        return self._once(("number", value, dtype.name), lambda f: _constant(f, value, kind, dtype.is_complex))
+        return self.once(("number", value, dtype.name), lambda f: _constant(f, value, kind, dtype.is_complex))
 
     def scratch(self, region: int) -> V:
         """A pointer to a region of this thread's scratch memory."""
-        return self._once(("scratch", region), lambda f: f.offset(self.bases[-1], self._regions[region][0]))
+        return self.once(("scratch", region), lambda f: f.offset(self.bases[-1], self._regions[region][0]))
 
     def scratch_length(self, region: int, dtype: DType) -> V:
         """How many elements of a type a region holds."""
         size = self._regions[region][1]
-        return self._once(("length", region, dtype.name), lambda f: f.binary("udiv", size, i64(dtype.itemsize)))
+        return self.once(("length", region, dtype.name), lambda f: f.binary("udiv", size, i64(dtype.itemsize)))
 
     def minimum(self, a: V, b: V) -> V:
-        return self._once(("minimum", a.text, b.text), lambda f: f.minimum(a, b))
+        return self.once(("minimum", a.text, b.text), lambda f: f.minimum(a, b))
 
     def maximum(self, a: V, b: V) -> V:
-        return self._once(("maximum", a.text, b.text), lambda f: f.intrinsic("llvm.smax", a, b))
+        return self.once(("maximum", a.text, b.text), lambda f: f.intrinsic("llvm.smax", a, b))
 
-    def _once(self, key: tuple, make) -> V:
+    def once(self, key: tuple, make) -> V:
         """Something set up at the kernel's entry, once."""
         if key not in self._known:
             with self.at_entry():

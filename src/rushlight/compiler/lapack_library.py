@@ -33,7 +33,7 @@ def library():
 
 
 def library_path() -> str | None:
-    """Where the wheel keeps its shared library. (Importing the package would load it with its own number of threads.)"""
+    """Where the wheel keeps its shared library. Importing the package would load it with the environment as it is."""
     import importlib.util
 
     found = importlib.util.find_spec("scipy_openblas32")

@@ -77,8 +77,10 @@ _MODULES = {
     "sort": "sort",
     "topk": "topk",
     "searchsorted": "sort_search",
-    **dict.fromkeys(("cholesky", "lu_factor", "ldl_factor", "geqrf", "qr"), "lapack_factor"),
+    **dict.fromkeys(("cholesky", "cholesky_inverse", "lu_factor", "ldl_factor"), "lapack_factor"),
+    **dict.fromkeys(("geqrf", "qr", "permutation_of"), "lapack_factor"),
     **dict.fromkeys(("solve_triangular", "solve", "inverse", "ldl_solve", "lstsq"), "lapack_solve"),
+    **dict.fromkeys(("eigh", "eigvalsh", "eig", "eigvals", "svd", "svdvals", "claim"), "lapack_spectra"),
 }
 
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import importlib
 
+from ..ir.failures import LinAlgError
+
 _FILES = {
+    "definite": ("cholesky", "cholesky_ex"),
+    "determinants": ("det", "slogdet"),
     "eigen": ("eig", "eigh", "eigvals", "eigvalsh"),
     "exponential": ("matrix_exp",),
+    "inverses": ("inv", "inv_ex", "tensorinv"),
+    "least_squares": ("lstsq",),
+    "lu_factors": ("lu", "lu_factor", "lu_factor_ex", "lu_solve"),
     "norms": ("cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"),
     "products": ("cross", "diagonal", "matmul", "matrix_power", "multi_dot", "vander", "vecdot"),
+    "reflections": ("householder_product", "qr"),
     "singular": ("pinv", "svd", "svdvals"),
+    "solving": ("solve", "solve_ex", "solve_triangular", "tensorsolve"),
+    "symmetric": ("ldl_factor", "ldl_factor_ex", "ldl_solve"),
 }
 _HOMES = {name: file for file, names in _FILES.items() for name in names}
-__all__ = sorted(_HOMES)
+__all__ = sorted([*_HOMES, "LinAlgError"])
 
 
 def __getattr__(name: str):

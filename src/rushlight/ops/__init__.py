@@ -11,7 +11,7 @@ from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, filling, random, noise, complex
 from . import einsum, linear_forms, distances, facts
 from . import gradient, coordinates, histogramdd, native, copies, symbolic
-from . import operators, printing
+from . import deferred, operators, printing
 # fmt: on
 from ..interop import arrays, buffers, dlpack, pickling, storage
 from .declare import FUNCTIONS, METHODS, OPS, composite, op
@@ -19,7 +19,7 @@ from .declare import FUNCTIONS, METHODS, OPS, composite, op
 
 def __getattr__(name: str):
     """Any function of the catalogue, as `nn.functional` has it."""
-    found = activation.FUNCTIONAL.get(name) or FUNCTIONS.get(name)
+    found = activation.FUNCTIONAL.get(name) or deferred.load(name)
     if found is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return found

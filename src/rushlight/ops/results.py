@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.engine import Op
 from ..ir import build as B
-from ..ir.columns import natural_strides
+from ..ir.columns import column_strides, natural_strides
 from ..ir.dtypes import category
 from ..ir.graph import Value
 from ..ir.sizes import hint, strides_in_order
@@ -110,6 +110,8 @@ def add_result(finished: Finished, value, flat: list, declaration, j: int, trace
         strides = elementwise_strides(value, flat)
     else:
         strides = natural_strides(value) or channels_strides(value, declaration.channels_source(flat, j))
+        if strides is None and getattr(declaration, "by_columns", False) and value.ndim > 1:  # set by the room linalg
+            strides = column_strides(value.shape)
     add_new(finished, value, strides)
 
 

@@ -1,7 +1,25 @@
 """All primitives, one file for each family. Importing this fills `ir.primitive.PRIMITIVES`."""
 
-from . import call, contract, elementwise, factor, fourier, index, reduce, scan, solve, sort, source, structure, views
-from . import window
+from . import (
+    call,
+    contract,
+    elementwise,
+    factor,
+    fourier,
+    index,
+    lu,
+    orthogonal,
+    reduce,
+    scan,
+    singular,
+    solve,
+    sort,
+    source,
+    spectra,
+    structure,
+    views,
+    window,
+)
 
 __all__ = [
     "call",
@@ -10,11 +28,15 @@ __all__ = [
     "factor",
     "fourier",
     "index",
+    "lu",
+    "orthogonal",
     "reduce",
     "scan",
+    "singular",
     "solve",
     "sort",
     "source",
+    "spectra",
     "structure",
     "views",
     "window",

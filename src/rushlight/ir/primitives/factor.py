@@ -1,4 +1,4 @@
-"""Factorizations of matrices: Cholesky."""
+"""Cholesky's factorization of positive-definite matrices, and the inverse by it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype
-from .solve import solve_triangular
-from .triangles import check_square, halved
+from .solve import solve_triangular, wide
+from .triangles import check_square, halved, triangle
 
 
 # -- Cholesky ---------------------------------------------------------------------------------
@@ -65,3 +65,35 @@ def _(node, tangent):
     inner = _solved(lower, B.adjoint(_solved(lower, hermitian, False)), False)
     moved = B.dot(lower, halved(inner))
     return [_lower(node, moved), None]
+
+
+# -- the inverse by the factor ----------------------------------------------------------------
+@matrix_primitive((2,), (2, 0), {0: 0})
+def cholesky_inverse(factor, *, upper, fails):
+    """(L L^H)^-1 (with `upper`, (U^H U)^-1), of which only the triangle is read; and LAPACK's int32 info."""
+    check_dtype("cholesky_inverse", factor, "fc")
+    check_square("cholesky_inverse", factor)
+    return [(factor.shape, factor.dtype), (factor.shape[:-2], int32)]
+
+
+@cholesky_inverse.numpy
+def _(factor, *, upper, fails):
+    lower = np.conj(np.swapaxes(np.triu(factor), -1, -2)) if upper else np.tril(factor)
+    product = wide(lower) @ np.conj(np.swapaxes(wide(lower), -1, -2))
+    return np.linalg.inv(product).astype(factor.dtype), np.zeros(factor.shape[:-2], "int32")
+
+
+@cholesky_inverse.vjp
+def _(node, g, _):
+    factor, result, upper = node.inputs[0], node.outputs[0], node.attrs["upper"]
+    both = B.dot(B.dot(result, g + B.adjoint(g)), result)
+    read = triangle(factor, upper)
+    return [triangle(-(B.dot(read, both) if upper else B.dot(both, read)), upper)]
+
+
+@cholesky_inverse.jvp
+def _(node, tangent):
+    factor, result, upper = node.inputs[0], node.outputs[0], node.attrs["upper"]
+    read, moved = triangle(factor, upper), triangle(tangent, upper)
+    half = B.dot(B.adjoint(moved), read) if upper else B.dot(moved, B.adjoint(read))
+    return [-B.dot(B.dot(result, half + B.adjoint(half)), result), None]

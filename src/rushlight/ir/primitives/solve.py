@@ -91,7 +91,7 @@ def _(node, g):
 
 @solve_triangular.jvp
 def _(node, da, db):
-    (a, b), (x,), attrs = node.inputs, node.outputs, node.attrs
+    a, (x,), attrs = node.inputs[0], node.outputs, node.attrs
     right = db
     if da is not None:
         moved = B.dot(toward_matrix(read_part(da, attrs), attrs["transpose"]), x)
@@ -102,7 +102,7 @@ def _(node, da, db):
 # -- with factors -----------------------------------------------------------------------------
 @matrix_primitive((2, 2, 1, 2), (2,), {0: 3})
 def solve(a, factors, pivots, b, *, adjoint):
-    """x with a x = b, or a^H x = b, by the LU factors and pivots of a. A derivative is that of a, not of the factors."""
+    """x with a x = b, or a^H x = b, by the LU factors and pivots of a. Derivatives are a's, not its factors'."""
     check_system("solve", a, b)
     if factors.dtype is not a.dtype or factors.shape != a.shape or pivots.dtype is not int32:
         fail("solve", f"expected the factors and int32 pivots of {a}, got {factors} and {pivots}")

@@ -1,0 +1,128 @@
+"""Linear algebra by PyTorch's older names, as functions and methods of tensors; and names that it has removed."""
+
+from __future__ import annotations
+
+from ..ops.declare import FUNCTIONS, add_method, composite
+from ..ops.named import named
+from . import definite, determinants, inverses, lu_factors, reflections, solving
+
+
+def declare(name: str, function, method: bool = True) -> None:
+    """Give a function a name of its own among the functions and methods."""
+    FUNCTIONS[name] = function
+    if method:
+        add_method(name, function)
+
+
+declare("cholesky", definite.cholesky_older)
+declare("cholesky_inverse", definite.cholesky_inverse)
+declare("cholesky_solve", definite.cholesky_solve)
+declare("det", determinants.det)
+declare("inverse", inverses.inv)
+declare("logdet", determinants.logdet)
+declare("orgqr", reflections.householder_product)
+declare("ormqr", reflections.ormqr_of)
+
+
+@composite(method=True)
+def slogdet(input, *, out=None):
+    """(sign, logabsdet) of the determinant: see `linalg.slogdet`."""
+    return named("slogdet", "sign logabsdet", determinants.slogdet(input, out=out))
+
+
+# -- LU ---------------------------------------------------------------------------------------
+@composite(method=True)
+def lu(A, pivot=True, get_infos=False, out=None):
+    """(LU, pivots), and LAPACK's info with `get_infos`: see `linalg.lu_factor` and `linalg.lu_factor_ex`.
+
+    Singular matrices are no error here.
+    """
+    made = lu_factors.lu_factor_ex(A, pivot=pivot)
+    if out is not None:
+        made = stored("lu", out, made[: len(out)])
+    return named("_lu_with_info", "LU pivots info", made) if get_infos else tuple(made[:2])
+
+
+@composite(method=True)
+def lu_solve(b, LU_data, LU_pivots, *, out=None):
+    """The solution of ``A @ x = b``, by the factors and pivots of A: see `linalg.lu_solve`."""
+    keywords = {} if out is None else {"out": out}
+    return lu_factors.lu_solve(LU_data, LU_pivots, b, **keywords)
+
+
+@composite
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
+    """(P, L, U) of the compact result of `linalg.lu_factor`; those that are not asked for are empty.
+
+    >>> LU, pivots = rushlight.linalg.lu_factor(rushlight.tensor([[1.0, 2.0], [4.0, 6.0]]))
+    >>> P, L, U = rushlight.lu_unpack(LU, pivots)
+    >>> P @ L @ U
+    tensor([[1., 2.],
+            [4., 6.]])
+    """
+    arguments = LU_data, LU_pivots, bool(unpack_data), bool(unpack_pivots)
+    unpack = lu_factors.factors_unpacked
+    return named("lu_unpack", "P L U", unpack(*arguments) if out is None else unpack(*arguments, out=tuple(out)))
+
+
+# -- QR ---------------------------------------------------------------------------------------
+@composite(method=True)
+def qr(input, some=True, *, out=None):
+    """(Q, R), reduced if `some`, else complete: see `linalg.qr`."""
+    return named("qr", "Q R", reflections.qr(input, "reduced" if some else "complete", out=out))
+
+
+@composite(method=True)
+def geqrf(input, *, out=None):
+    """(a, tau): a QR factorization as LAPACK keeps it.
+
+    R lies on and above the diagonal of a, the reflections below it that `linalg.householder_product` and `ormqr` take;
+    tau are their factors. There is no derivative.
+    """
+    made = reflections.reflections_of(input) if out is None else reflections.reflections_of(input, out=tuple(out))
+    return named("geqrf", "a tau", made)
+
+
+# -- triangular systems -----------------------------------------------------------------------
+@composite(method=True)
+def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, out=None):
+    """(solution, cloned_coefficient) of ``A @ X = b`` (or ``A.mT @ X = b``) for triangular A: see
+    `linalg.solve_triangular`."""
+    made = solving.triangular_solution(b, A, bool(upper), bool(transpose), bool(unitriangular))
+    return named(
+        "triangular_solve",
+        "solution cloned_coefficient",
+        made if out is None else stored("triangular_solve", out, made),
+    )
+
+
+def stored(name: str, out, results) -> tuple:
+    from ..ops.writing import check_no_gradient, store
+
+    check_no_gradient(name, results, {}, out)
+    return tuple(store(target, result, name) for target, result in zip(out, results, strict=True))
+
+
+# -- removed ----------------------------------------------------------------------------------
+REMOVED = {
+    "solve": "torch.linalg.solve, which takes (A, B) and gives X alone; torch.linalg.lu_factor gives the factors",
+    "lstsq": "torch.linalg.lstsq, which takes (A, B), and gives residuals as a result of their own",
+    "eig": "torch.linalg.eig or torch.linalg.eigvals, whose results are complex",
+    "symeig": "torch.linalg.eigh or torch.linalg.eigvalsh, which read the lower triangle unless UPLO='U'",
+}
+
+
+def declare_removed(name: str, instead: str) -> None:
+    def function(*args, **kwargs):
+        raise RuntimeError(
+            f"This function was deprecated since version 1.9 and is now removed. `torch.{name}` is deprecated in favor "
+            f"of {instead}."
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Removed: use {instead}."
+    declare(name, function)
+
+
+for _name, _instead in REMOVED.items():
+    declare_removed(_name, _instead)

@@ -1,0 +1,44 @@
+"""Functions and methods that rooms below declare: known by name from the start, loaded when one is first used."""
+
+from __future__ import annotations
+
+import importlib
+
+from ..core import engine
+from ..ir.graph import Value
+from .declare import FUNCTIONS, METHODS
+
+# module: (functions of rushlight, methods of tensors) that importing it declares, by `composite` or `op`
+MODULES = {
+    "linalg.functions": (
+        "cholesky cholesky_inverse cholesky_solve det eig geqrf inverse logdet lstsq lu lu_solve lu_unpack orgqr ormqr "
+        "qr slogdet solve symeig triangular_solve",
+        "cholesky cholesky_inverse cholesky_solve det eig geqrf inverse logdet lstsq lu lu_solve orgqr ormqr qr "
+        "slogdet solve symeig triangular_solve",
+    ),
+}
+DEFERRED = {name: module for module, (functions, _) in MODULES.items() for name in functions.split()}
+
+
+def load(name: str):
+    """The function of this name, once its module has declared it; None if there is no such name."""
+    if name in DEFERRED:
+        importlib.import_module(f"..{DEFERRED[name]}", __package__)
+    return FUNCTIONS.get(name)
+
+
+class Deferred:
+    """Stands for a method until it is looked up; the module's declaration then takes its place."""
+
+    def __init__(self, module: str, name: str):
+        self.module, self.name = module, name
+
+    def __get__(self, instance, owner=None):
+        importlib.import_module(f"..{self.module}", __package__)
+        return METHODS[self.name].__get__(instance, owner)
+
+
+for _module, (_, _methods) in MODULES.items():
+    for _name in _methods.split():
+        engine.attach_method(_name, Deferred(_module, _name))
+        setattr(Value, _name, Deferred(_module, _name))
