@@ -9,10 +9,21 @@ import functools
 
 from ..ir.dtypes import DType, int32
 from ..ir.failures import code_of
+from ..ir.sizes import hint, product
 from .index_copy import copy
 from .index_layout import ONE, ZERO, Nest, Parameters, error_flag, i64, is_number
+from .jacobi import FEWEST, LARGEST, launch_jacobi
 from .kernel import Kernel
-from .lapack import BLOCK, real_of, routine
+from .lapack import (
+    BLOCK,
+    dense_operand,
+    dense_target,
+    fill_zero,
+    lower_matrices,
+    matrix_step,
+    real_of,
+    routine,
+)
 from .lapack_kernel import LapackKernel, Matrix
 from .templates import Array, Context, template
 from .text import Module, V
@@ -152,6 +163,25 @@ def eigvalsh(k: LapackKernel, operands: list[Matrix], results: list[Matrix], low
         otherwise()
         fill_nan(k, values)
         set_info(k, info)
+
+
+@template("eigh", "eigvalsh")
+def lower_hermitian(context: Context, node, operands: list[Array], results: list[Array]) -> None:
+    """Many small real matrices go abreast, in the lanes of vectors; all others through LAPACK."""
+    (a,) = operands
+    batch = a.shape[:-2]
+    # the bound on the size is a guard, for rotations of large matrices would be slow; that on the number is a hint
+    if a.dtype.is_complex or hint(product(batch)) < FEWEST or is_number(a.shape[-1], 0) or not a.shape[-1] <= LARGEST:
+        lower_matrices(context, node, operands, results)
+        return
+    targets = [dense_target(context, result, rank) for result, rank in zip(results, node.prim.columns.results)]
+    a = dense_operand(context, a, 2)
+    vectors = targets[1] if node.prim.name == "eigh" else None
+    launch_jacobi(context, a, matrix_step(a, 2), product(batch), node.attrs["lower"], targets[0], vectors)
+    fill_zero(context, targets[-1])
+    for target, result in zip(targets, results):
+        if target is not result:
+            copy(context, target, result)
 
 
 # -- singular values ------------------------------------------------------------------------------
