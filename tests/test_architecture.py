@@ -15,6 +15,7 @@ ORDER = [
     "random",
     "ops",
     "interop",
+    "sparse",
     "linalg",
     "autograd",
     "nn",
@@ -29,6 +30,7 @@ ALLOWED = {
     ("ops", "interop"): "arrays: methods of Tensor that exchange memory are part of the catalogue",
     ("ops", "linalg"): "names of functions and methods that need LAPACK, loaded when one is called",
     ("ops", "random"): "samplers",
+    ("ops", "sparse"): "sparsity: methods of every tensor load the room of sparse tensors on first use",
 }
 
 

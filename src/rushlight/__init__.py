@@ -29,7 +29,19 @@ from .ir.dtypes import (
 )
 from .ir.dtypes import bool_ as bool
 from .ops.memory_format import MemoryFormat as memory_format
-from .ops.memory_format import channels_last, channels_last_3d, contiguous_format, preserve_format, strided
+from .ops.memory_format import TensorLayout as layout
+from .ops.memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
 
 float = float32
 double = float64
@@ -61,6 +73,7 @@ _ROOMS = {
     "random": "random",
     "return_types": "return_types",
     "serialization": "serialization",
+    "sparse": "sparse",
     "special": "special",
     "testing": "testing",
     "torch_version": "torch_version",
@@ -94,6 +107,12 @@ _NAMES = {
     "seed": "random",
     "set_anomaly_enabled": "autograd.anomaly_mode",
     "set_rng_state": "random",
+    "sparse_bsc_tensor": "sparse",
+    "sparse_bsr_tensor": "sparse",
+    "sparse_compressed_tensor": "sparse",
+    "sparse_coo_tensor": "sparse",
+    "sparse_csc_tensor": "sparse",
+    "sparse_csr_tensor": "sparse",
 }
 
 

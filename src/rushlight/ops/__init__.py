@@ -14,6 +14,7 @@ from . import gradient, coordinates, histogramdd, native, copies, symbolic
 from . import deferred, operators, printing
 # fmt: on
 from ..interop import arrays, buffers, dlpack, pickling, storage
+from . import sparsity
 from .declare import FUNCTIONS, METHODS, OPS, composite, op
 
 

@@ -44,6 +44,13 @@ def unusual_sizes(given, name: str) -> tuple:
     return tuple([n.__index__() for n in given])
 
 
+def empty_sparse(shape: tuple, dtype, layout, requires_grad: bool) -> Tensor:
+    """A sparse tensor without elements."""
+    from . import sparsity
+
+    return sparsity.empty_sparse(shape, dtype, layout, requires_grad)
+
+
 def check_options(layout, device) -> None:
     """Dense tensors are strided and live on the CPU; RuntimeError otherwise."""
     engine.require_device(device)
@@ -58,6 +65,8 @@ def place_of(input, device):
 
 def fresh(shape: tuple, dtype, requires_grad=False, device=None, strides=None, layout=None) -> Tensor:
     """An uninitialised tensor."""
+    if layout is not None and layout is not strided:
+        return empty_sparse(shape, dtype, layout, requires_grad)
     if device is not None or layout is not None or engine.default_is_absent():
         check_options(layout, device)
     if dtype is not None and type(dtype) is not dtypes.DType:
@@ -68,6 +77,10 @@ def fresh(shape: tuple, dtype, requires_grad=False, device=None, strides=None, l
 
 def filled(shape: tuple, value, dtype, requires_grad=False, device=None, strides=None, layout=None) -> Tensor:
     """A tensor of one value."""
+    if layout is not None and layout is not strided and is_plain_zero(value):
+        return empty_sparse(shape, dtype, layout, requires_grad)
+    if layout is not None:
+        check_options(layout, None)
     made = fresh(shape, dtype, False, device, strides, layout)
     if made.nbytes <= SMALL and is_plain_zero(value):
         engine.clear_memory(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..core.engine import is_grad_enabled, set_grad_mode
+from ..core.engine import Tensor, is_grad_enabled, set_grad_mode
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.primitive import PRIMITIVES
@@ -80,6 +80,8 @@ def wrapped_padding(padding_idx, weight) -> int:
 @composite
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     """Row i of the table (V, D) for every index i: (*) to (*, D)."""
+    if sparse and records(weight):
+        return sparse_rows(weight, indices, padding_idx, scale_grad_by_freq)
     return embedded(weight, indices, padding_idx, scale_grad_by_freq)
 
 
@@ -89,12 +91,29 @@ def functional_embedding(
     """Row i of the table (V, D) for every index i: (*) to (*, D).
 
     The row `padding_idx` gets no gradient. With `max_norm` the rows used are first scaled, in place, to a
-    `norm_type`-norm of at most `max_norm`; with `scale_grad_by_freq` gradients are divided by how often a row is used.
+    `norm_type`-norm of at most `max_norm`; with `scale_grad_by_freq` gradients are divided by how often a row is used;
+    with `sparse` the table's gradient is sparse: it holds only the rows that are used.
     """
     padding_idx = wrapped_padding(padding_idx, weight)
     if max_norm is not None:
         renormalise(weight, input, max_norm, norm_type)
+    if sparse and records(weight):
+        return sparse_rows(weight, input, padding_idx, scale_grad_by_freq)
     return embedded(weight, input, padding_idx, scale_grad_by_freq)
+
+
+def records(weight) -> bool:
+    """Whether a gradient of the table may be asked for."""
+    return isinstance(weight, Tensor) and weight.requires_grad and is_grad_enabled()
+
+
+def sparse_rows(weight, indices, padding_idx: int, scale_grad_by_freq: bool):
+    """Rows of a table whose gradient is sparse."""
+    from ..sparse import embeddings
+
+    check_table("embedding", weight, indices)
+    embeddings.check_scale("embedding_backward", scale_grad_by_freq)
+    return embeddings.rows_of_table(weight, indices, padding_idx)
 
 
 functional_embedding.__name__ = "embedding"
@@ -214,6 +233,14 @@ def embedding_bag(
     padding_idx = wrapped_padding(padding_idx, weight)
     if max_norm is not None:
         renormalise(weight, input, max_norm, norm_type)
+    if sparse and mode == "max":
+        raise ValueError("max mode does not support sparse weights")
+    if sparse and records(weight):
+        from ..sparse import embeddings
+
+        check_table("embedding_bag", weight, input)
+        embeddings.check_scale("embedding_backward", scale_grad_by_freq)
+        weight, input, padding_idx = embeddings.members(weight, input, padding_idx)
     options = (mode, padding_idx, bool(scale_grad_by_freq))
     if input.ndim == 2:
         return even_bags(weight, input, per_sample_weights, *options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core import engine
+from ..ir import dtypes
 
 
 class MemoryFormat:
@@ -12,7 +13,7 @@ class MemoryFormat:
         self.name = name
 
     def __repr__(self) -> str:
-        return f"rushlight.{self.name}"
+        return f"{dtypes._MODULE}.{self.name}"
 
     def __reduce__(self):
         return (memory_format_named, (self.name,))
@@ -38,7 +39,7 @@ class TensorLayout:
         self.name = name
 
     def __repr__(self) -> str:
-        return f"rushlight.{self.name}"
+        return f"{dtypes._MODULE}.{self.name}"
 
     def __reduce__(self):
         return (layout_named, (self.name,))

@@ -181,6 +181,11 @@ def elements(tensor: Tensor, indent: int) -> str:
     return layers(nested, tensor.ndim, indent, writer_for(tensor.dtype, numbers(nested)))
 
 
+def is_usual(dtype) -> bool:
+    """Whether numbers alone tell the dtype."""
+    return dtype in (dtypes.default, dtypes.default_complex(), dtypes.int64, dtypes.bool_)
+
+
 def facts(tensor: Tensor):
     """What is told after the numbers."""
     dtype = tensor.dtype
@@ -191,7 +196,7 @@ def facts(tensor: Tensor):
             yield f"size={tuple(tensor.shape)}"
         if dtype is not dtypes.default:
             yield f"dtype={dtype}"
-    elif dtype not in (dtypes.default, dtypes.default_complex(), dtypes.int64, dtypes.bool_):
+    elif not is_usual(dtype):
         yield f"dtype={dtype}"
     if tensor.grad_fn is not None:
         yield f"grad_fn=<{tensor.grad_fn.name()}>"

@@ -40,6 +40,7 @@ TITLES = {
     "largest_with_places": "Topk",
     "layer_norm_of": "NativeLayerNorm",
     "linear": "Addmm",
+    "log1p": "Log1P",
     "matmul": "Mm",
     "kl_div_of": "KlDiv",
     "max_along": "Max",

@@ -6,6 +6,7 @@ from .adaptive import Adadelta, Adagrad, RMSprop, Rprop
 from .lbfgs import LBFGS
 from .optimizer import Optimizer
 from .sgd import ASGD, SGD
+from .sparse_adam import SparseAdam
 
 __all__ = [
     "ASGD",
@@ -21,5 +22,6 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "lr_scheduler",
 ]

@@ -54,6 +54,9 @@ class Adam(FusedOptimizer):
         names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
         return {name: zeros_like(parameter) for name in names}
 
+    def _step_sparse(self, group, parameter):
+        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
+
     def _update(self, group, params, grads, states, numbers, before):
         beta1, beta2 = map(float, group["betas"])
         step = numbers["step"]

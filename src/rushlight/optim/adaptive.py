@@ -7,6 +7,7 @@ from ..ops import optimizer as steps
 from .adam import decay_terms
 from .fused import FusedOptimizer, column, zeros_like
 from .optimizer import require
+from .sparse_adam import adagrad_step
 
 
 class RMSprop(FusedOptimizer):
@@ -73,6 +74,9 @@ class Adagrad(FusedOptimizer):
     def _new_buffers(self, group, parameter):
         start = group["initial_accumulator_value"]
         return {"sum": ops.full_like(parameter, complex(start, start) if parameter.is_complex() else start)}
+
+    def _step_sparse(self, group, parameter):
+        adagrad_step(group, parameter, self.state[parameter] or self._start(group, parameter))
 
     def _update(self, group, params, grads, states, numbers, before):
         lr = float(group["lr"]) / (1.0 + (numbers["step"] - 1.0) * group["lr_decay"])

@@ -8,6 +8,7 @@ from .. import ops
 from ..autograd import no_grad
 from ..core import Tensor
 from .optimizer import Optimizer, loss_of
+from .sparse_adam import has_sparse_gradient
 
 
 class FusedOptimizer(Optimizer):
@@ -27,9 +28,18 @@ class FusedOptimizer(Optimizer):
         with no_grad():
             for group in self.param_groups:
                 params = [p for p in group["params"] if p.grad is not None]
+                if has_sparse_gradient(params):
+                    for parameter in params:
+                        if parameter.grad._layout.sparse:
+                            self._step_sparse(group, parameter)
+                    params = [p for p in params if not p.grad._layout.sparse]
                 if params:
                     self._step_group(group, params)
         return loss
+
+    def _step_sparse(self, group: dict, parameter: Tensor) -> None:
+        """Updates one parameter whose gradient is sparse. Override where that is possible."""
+        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def _step_group(self, group: dict, params: list) -> None:
         states = [self.state[p] or self._start(group, p) for p in params]

@@ -127,7 +127,7 @@ class LBFGS(Optimizer):
 
     def _flat_grad(self) -> Tensor:
         """All gradients as one real vector; zeros where there is none."""
-        parts = [ops.zeros_like(p) if p.grad is None else p.grad for p in self._parameters()]
+        parts = [ops.zeros_like(p) if p.grad is None else p.grad.to_dense() for p in self._parameters()]
         return ops.cat([(ops.view_as_real(g) if g.is_complex() else g).reshape(-1) for g in parts])
 
     def _move(self, length: float, direction: Tensor) -> None:

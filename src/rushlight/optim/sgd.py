@@ -6,6 +6,7 @@ from .. import ops
 from ..ops import optimizer as steps
 from .fused import FusedOptimizer, column, zeros_like
 from .optimizer import require
+from .sparse_adam import sgd_step
 
 
 class SGD(FusedOptimizer):
@@ -33,6 +34,9 @@ class SGD(FusedOptimizer):
             "fused": fused,
         }  # fmt: skip
         super().__init__(params, defaults)
+
+    def _step_sparse(self, group, parameter):
+        sgd_step(group, parameter, self.state[parameter])
 
     def _step_group(self, group: dict, params: list) -> None:
         if not group["momentum"]:
