@@ -60,6 +60,7 @@ has_cuda = has_cudnn = has_mkl = has_mkldnn = has_openmp = False  # kernels are 
 
 _ROOMS = {
     "accelerator": "accelerator",
+    "array_api": "array_api",
     "autograd": "autograd",
     "backends": "backends",
     "cuda": "cuda",

@@ -13,7 +13,7 @@ from . import einsum, linear_forms, distances, facts
 from . import gradient, coordinates, histogramdd, native, copies, symbolic
 from . import deferred, operators, printing
 # fmt: on
-from ..interop import arrays, buffers, dlpack, pickling, storage
+from ..interop import array_namespace, arrays, buffers, dlpack, pickling, storage
 from . import sparsity
 from .declare import FUNCTIONS, METHODS, OPS, composite, op
 
