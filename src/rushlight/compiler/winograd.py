@@ -13,7 +13,8 @@ from .winograd_kernel import NAMES, Winograd, scratch_blocks, winograd_kernel
 from .winograd_transform import POSITIONS, STEP, TAPS
 from .winograd_weight import SQUARE, STRIDES, panel_size, panel_width, readable, transformed_weights
 
-FEW = 64  # tiles: up to here they are one block, for which weights are transformed where they are used
+FEW = 128  # tiles: up to here they are one block, for which weights are transformed where they are used
+WIDTH = 64  # tiles of a block otherwise
 DEPTH = 128  # channels at a time
 # costs in multiply-adds: of transforming a channel of a tile, and a pair of channels of the weights
 TILE, WEIGHT = 110, 100
@@ -52,7 +53,7 @@ def launch_winograd(context, window: Window, weight: Array, result: Array, bias=
     fused = tiles <= FEW
     lanes = host().lanes(dtype.itemsize)
     depth = (channels + lanes - 1) // lanes * lanes if channels <= DEPTH else DEPTH
-    width = tiles if fused else 32
+    width = tiles if fused else WIDTH
     most = 4 if fused else 8
     contiguous = "channels" if is_one(result.strides[1]) else "nothing"
     contiguous = "pixels" if is_one(result.strides[4]) else contiguous

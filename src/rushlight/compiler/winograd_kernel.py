@@ -11,17 +11,15 @@ each is then used once.
 from __future__ import annotations
 
 import functools
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..ir.dtypes import DType
-from .conv_block import SPARE, BlockWriter
 from .conv_lanes import Lanes
 from .conv_lines import Lines, emit_pack_lines
 from .conv_rows import each_vector
 from .conv_tile import emit_multiply
 from .conv_transpose import emit_transpose
-from .conv_window import ONE, WINDOW, ZERO, divide, dot, i64, quotient_up
+from .conv_window import ONE, ZERO, dot, i64, quotient_up
 from .gemm_tile import FIRST
 from .kernel import Kernel
 from .target import host
@@ -31,14 +29,15 @@ from .winograd_planes import emit_pack_planes
 from .winograd_repair import emit_repair
 from .winograd_repair import scratch_size as repair_size
 from .winograd_result import emit_transform_result
-from .winograd_transform import POSITIONS, SIDE, STEP
+from .winograd_tiles import TILES, TileWriter, block_starts, image_blocks
+from .winograd_transform import POSITIONS, STEP
 from .winograd_weight import STRIDES, emit_transform_weight, lines_size, panel_size, panel_width, position_distance
 
 # "planes", "lines", "weights": see the transformations; "products" [panel][position][tile][column]; "pixels" of results
 BLOCKS = ("planes", "transformed", "products", "pixels", "largest", "bias", "keep", "repair", "broken")
 BLOCKS += ("lines", "weights", "repairing")
-NAMES = [*WINDOW, "channels", "features", "tile_rows", "tile_columns", "tiles", "width", "depth", "most"]
-NAMES += [*STRIDES, "panel", "result_n", "result_c", "result_0", "result_1", "result_2"]
+NAMES = [*TILES, "most", *STRIDES, "panel"]
+NAMES += ["result_n", "result_c", "result_0", "result_1", "result_2"]
 NAMES += [f"at_{name}" for name in BLOCKS]
 
 
@@ -69,18 +68,14 @@ def scratch_blocks(key: Winograd, width, depth, most) -> tuple[dict, object]:
     """Where each block of scratch memory starts, and the size of all, in elements: for shares of up to `width` tiles
     and `most` panels, and `depth` channels at a time."""
     lanes, panel = host().lanes(key.dtype.itemsize), panel_width(key.dtype)
-    sizes = {"planes": (8 * width + 8) * lanes, "transformed": POSITIONS * (width * (depth + SPARE) + lanes)}
+    sizes = image_blocks(width, depth, lanes)
     sizes |= {"products": most * POSITIONS * (width * panel + lanes), "pixels": WINDOWS * width * panel}
     sizes |= {"largest": WINDOWS * width * lanes, "bias": panel}
     sizes |= dict.fromkeys(("keep", "repair", "broken"), WINDOWS * width)
     sizes["lines"] = lines_size(key.weight, depth, key.dtype) if key.fused else 0
     sizes["weights"] = panel_size(depth, key.dtype) if key.fused else 0
-    starts, end = {}, 0
     sizes["repairing"] = repair_size(most * panel)
-    for name in BLOCKS:
-        starts[f"at_{name}"] = end
-        end = end + (sizes[name] + lanes - 1) // lanes * lanes  # whole vectors
-    return starts, end
+    return block_starts({name: sizes[name] for name in BLOCKS}, lanes)
 
 
 @functools.cache
@@ -101,16 +96,12 @@ def winograd_kernel(key: Winograd) -> Kernel:
     return Kernel("winograd", str(module))
 
 
-class _Writer(BlockWriter):
+class _Writer(TileWriter):
     def __init__(self, f: Function, key: Winograd):
-        super().__init__(f, NAMES, key.dtype, 3 + key.bias + (not key.fused))
+        super().__init__(f, NAMES, BLOCKS, key.dtype, 3 + key.bias + (not key.fused))
         self.key, p = key, self.p
-        self.image, self.weight, self.result, *others = self.buffers
+        self.weight, self.result, *others = self.buffers[1:]
         self.bias, self.given = others[0] if key.bias else None, others[-1] if not key.fused else None
-        self.lanes, self.panel = host().lanes(key.dtype.itemsize), panel_width(key.dtype)
-        self.block = {name: self.element(self.scratch, p[f"at_{name}"]) for name in BLOCKS}
-        self.tile = f.add(p["depth"], i64(SPARE))
-        self.position = f.add(f.mul(p["width"], self.tile), i64(self.lanes))
         self.sums = f.add(f.mul(p["width"], i64(self.panel)), i64(self.lanes))
 
     def emit(self) -> None:
@@ -119,66 +110,12 @@ class _Writer(BlockWriter):
             self.first = f.mul(block, p["width"])
             self.last = f.minimum(f.add(self.first, p["width"]), p["tiles"])
             self.tiles, self.first_panel, self.panels = f.sub(self.last, self.first), panel, count
-            self._clear("largest", f.mul(self.tiles, i64(WINDOWS * self.lanes)))
+            self.clear_block("largest", f.mul(self.tiles, i64(WINDOWS * self.lanes)))
             with f.loop(0, p["channels"], p["depth"]) as channel:
                 channels = f.minimum(f.sub(p["channels"], channel), p["depth"])
-                self._transform_image(channel, channels)
+                self.transform_image(channel, channels)
                 self._products(channel, channels)
             self._finish()
-
-    def _clear(self, block: str, count: V) -> None:
-        self.clear(self.block[block], count)
-
-    @contextmanager
-    def _bands(self):
-        """Cut this share's tiles into rectangles within an image: yields the first tile's number in the share, the
-        image, the first row and column of tiles, and how many rows and columns."""
-        f, p = self.f, self.p
-        tile = f.variable("i64", self.first)
-        with f.repeat(lambda: f.compare("slt", f.load(tile, "i64"), self.last)):
-            now = f.load(tile, "i64")
-            rest, column = divide(f, now, p["tile_columns"])
-            image, row = divide(f, rest, p["tile_rows"])
-            left = f.sub(self.last, now)
-            whole = f.minimum(divide(f, left, p["tile_columns"])[0], f.sub(p["tile_rows"], row))
-            whole = f.select(f.compare("eq", column, ZERO), whole, ZERO)
-            part = f.minimum(f.sub(p["tile_columns"], column), left)
-            columns = f.select(f.compare("sgt", whole, ZERO), p["tile_columns"], part)
-            rows = f.intrinsic("llvm.smax", whole, ONE)
-            yield f.sub(now, self.first), image, row, column, rows, columns
-            f.store(f.add(now, f.mul(rows, columns)), tile)
-
-    # -- image ----------------------------------------------------------------------------------
-    def _transform_image(self, first_channel: V, channels: V) -> None:
-        f, p = self.f, self.p
-        with self._bands() as (tile, image, row, column, rows, columns):
-            height, width = (f.add(f.mul(n, i64(STEP)), i64(SIDE - STEP)) for n in (rows, columns))
-            pitch = f.mul(width, i64(self.lanes))
-            self._clear("planes", f.mul(height, pitch))
-            (y, source_y, ys), (x, source_x, xs) = (
-                self._inside(f.add(f.mul(n, i64(STEP)), p[f"start{axis}"]), size, p[f"sizes{axis}"])
-                for axis, n, size in ((1, row, height), (2, column, width))
-            )
-            start = dot(f, p, "image", image, [ZERO, source_y, source_x])
-            target = self.element(self.block["planes"], f.add(f.mul(y, pitch), f.mul(x, i64(self.lanes))))
-            with f.loop(0, channels, self.lanes) as channel:
-                source = f.add(start, f.mul(f.add(first_channel, channel), p["image_c"]))
-                strides = p["image_c"], p["image_1"], p["image_2"]
-                given = self.element(self.image, source), *strides, f.sub(channels, channel), ys, xs, target, pitch
-                f.call("pack_planes", "void", *given)
-                out = self.element(self.block["transformed"], f.add(f.mul(tile, self.tile), channel))
-                largest = self.element(self.block["largest"], f.mul(tile, i64(WINDOWS * self.lanes)))
-                places = out, self.position, self.tile, largest
-                f.call("transform_image", "void", self.block["planes"], pitch, rows, columns, *places)
-
-    def _inside(self, start: V, size: V, bound: V) -> tuple[V, V, V]:
-        """Of positions [start, start + size), those in [0, bound): where they begin, the first one, how many."""
-        f = self.f
-        first = f.intrinsic("llvm.smax", start, ZERO)
-        last = f.minimum(f.add(start, size), bound)
-        count = f.intrinsic("llvm.smax", f.sub(last, first), ZERO)
-        exists = f.compare("sgt", count, ZERO)
-        return f.select(exists, f.sub(first, start), ZERO), f.select(exists, first, ZERO), count
 
     # -- products -------------------------------------------------------------------------------
     def _products(self, channel: V, channels: V) -> None:
@@ -239,7 +176,7 @@ class _Writer(BlockWriter):
             self._copy_bias(row, columns)
         products = self.element(self.block["products"], f.mul(number, f.mul(i64(POSITIONS), self.sums)))
         found = f.variable("i64", ZERO)
-        with self._bands() as (tile, image, tile_row, tile_column, rows, width):
+        with self.bands() as (tile, image, tile_row, tile_column, rows, width):
             y, x = f.mul(tile_row, i64(STEP)), f.mul(tile_column, i64(STEP))
             height = f.minimum(f.mul(rows, i64(STEP)), f.sub(p["pixels1"], y))
             length = f.minimum(f.mul(width, i64(STEP)), f.sub(p["pixels2"], x))
@@ -254,7 +191,7 @@ class _Writer(BlockWriter):
 
     def _copy_bias(self, row: V, columns: V) -> None:
         f, one = self.f, Lanes(self.f, self.dtype, 1)
-        self._clear("bias", i64(self.panel))
+        self.clear_block("bias", i64(self.panel))
         with f.loop(0, columns) as column:
             one.store(one.load(self.bias, f.add(row, column)), self.block["bias"], column)
 
