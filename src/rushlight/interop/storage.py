@@ -213,13 +213,13 @@ def set_(input, source=None, storage_offset=0, size=None, stride=None):
 
 # -- sizes ------------------------------------------------------------------------------------------
 @composite(method=True, public=False)
-def resize_(input, *sizes, memory_format=contiguous_format):
+def resize_(input, *sizes, size=None, memory_format=contiguous_format):
     """Give the tensor another shape, row-major; elements stay in memory, new ones are undefined."""
     from ..ops.creation import sizes_of
 
     if input.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    engine.resize(input, sizes_of(sizes))
+    engine.resize(input, sizes_of(sizes, size))
     if memory_format not in (contiguous_format, preserve_format, None):
         from ..ops.memory_format import channels_last_strides
 
@@ -294,10 +294,10 @@ def apply_(input, callable):
 
 
 @composite(method=True, public=False)
-def map_(input, tensor, callable):
-    """Replace each element by what a Python function makes of it and of that of `tensor`. Slow: a call for each."""
-    checked("map_", input, tensor)
-    others = tensor.expand(input.shape).reshape(-1).tolist()
+def map_(input, other, callable):
+    """Replace each element by what a Python function makes of it and of that of `other`. Slow: a call for each."""
+    checked("map_", input, other)
+    others = other.expand(input.shape).reshape(-1).tolist()
     return write_elements(input, map(callable, input.reshape(-1).tolist(), others))
 
 

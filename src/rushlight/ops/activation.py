@@ -168,7 +168,7 @@ def hardswish(input):
     return B.where(B.le(input, -3), 0, B.where(B.ge(input, 3), input, input * (input + 3) / 6))
 
 
-@op(inplace=True)
+@op(inplace=True, out=True)
 def threshold(input, threshold: float, value: float):
     """x above `threshold`, `value` elsewhere."""
     check_kinds("threshold_cpu", input.dtype, "uif")

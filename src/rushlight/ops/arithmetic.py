@@ -279,7 +279,7 @@ def ldexp(input, other: Tensor):
     return input * B.pow(2.0, other)
 
 
-@op(method=True, visible=2)
+@op(method=True, visible=2, out=True)
 def frexp(input):
     """(mantissa, exponent) with input = mantissa * 2 ** exponent and 1/2 <= |mantissa| < 1; the exponent is int32."""
     if input.dtype.kind != "f":

@@ -34,9 +34,10 @@ def repeat(input, repeats: tuple):
 
 
 @composite(method=True)
-def tile(input, *dims):
-    """`repeat`, with the repeats of missing leading dims 1."""
-    dims = tuple(dims[0]) if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+def tile(input, *repeats, dims=None):
+    """`repeat`, with the repeats of missing leading dims 1: `tile(input, 2, 3)` or `tile(input, (2, 3))`."""
+    dims = repeats if dims is None else dims
+    dims = tuple(dims[0]) if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else tuple(dims)
     return repeat(input, (*(1,) * (input.ndim - len(dims)), *dims))
 
 

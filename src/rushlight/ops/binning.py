@@ -203,7 +203,7 @@ def binned_between(input, edges, weight, density: bool):
 
 
 @composite(method=True)
-def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
+def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):
     """(hist, bin_edges): counts, or sums of weights, in `bins` equal bins of `range`, or between the given edges.
 
     With `density`, divided so that the integral over all bins is 1.

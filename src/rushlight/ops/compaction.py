@@ -96,13 +96,17 @@ def argwhere(input):
 
 
 @composite(method=True)
-def nonzero_static(input, *, size, fill_value=-1):
+def nonzero_static(input, *, size, fill_value=-1, out=None):
     """The first `size` positions that `nonzero` finds, filled up with `fill_value`: int64[size, dims]."""
     found = positions(input)[:size]
     made = empty_tensor(layout_of((size, input.ndim), None, dtypes.int64))
     fill.in_place(made, fill_value)
     made[: found.shape[0]] = found
-    return made
+    if out is None:
+        return made
+    from .writing import store
+
+    return store(out, made, "nonzero_static")
 
 
 FUNCTIONS["where"].with_fewer = lambda condition: nonzero(condition, as_tuple=True)

@@ -23,8 +23,9 @@ def copy(input, src):
     return B.broadcast_to(B.cast(src, input.dtype), input.shape)
 
 
-def copy_(input, src, non_blocking=False):
-    """Copy `src` into this tensor, with broadcasting and casting; returns the tensor."""
+def copy_(input, src=None, non_blocking=False, *, other=None):
+    """Copy `src` (or `other`) into this tensor, with broadcasting and casting; returns the tensor."""
+    src = other if src is None else src
     return copy.in_place(input, src)
 
 

@@ -232,6 +232,8 @@ _SYNONYMS = {
     "self": "input",
     "x": "input",
     "a": "input",
+    "axis0": "dim0",
+    "axis1": "dim1",
     "x1": "input",
     "x2": "other",
 }
@@ -242,6 +244,12 @@ def slow_call(called: Op, args: list, kwargs: dict):
     if engine.has_sparse(args, kwargs):
         return engine.sparse_call(called, called.name, tuple(args), kwargs)
     declaration = called.declaration
+    if len(args) > declaration.positional and declaration.tuple_position is None:
+        from .former import former_order
+
+        today = former_order(called, args, kwargs)
+        if today is not None:
+            return called(*today[0], **today[1])
     if "out" in kwargs and "out" not in declaration.names:
         out = kwargs.pop("out")
         if out is not None:

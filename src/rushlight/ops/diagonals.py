@@ -53,6 +53,27 @@ def diag(input, diagonal: int = 0):
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
 
 
+@composite(method="fill_diagonal_", public=False)
+def fill_diagonal_(input, fill_value, wrap=False):
+    """Set the main diagonal, in place: of a matrix, or of a tensor whose dims are all of one size.
+
+    With `wrap`, a matrix with more rows than columns has the diagonal anew below it, one row left out in between.
+    """
+    if input.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if input.ndim > 2 and len(set(input.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    along = sum(input.stride())
+    input.as_strided((min(input.shape),), (along,)).fill_(fill_value)
+    rows, columns = input.shape[:2]
+    if wrap and input.ndim == 2 and rows > columns:
+        step, start = (columns + 1) * input.stride(0), input.storage_offset()
+        blocks, rest = divmod(rows, columns + 1)
+        input.as_strided((blocks, columns), (step, along)).fill_(fill_value)
+        input.as_strided((rest,), (along,), start + blocks * step).fill_(fill_value)
+    return input
+
+
 @composite(method=True)
 def diagflat(input, offset=0):
     """The matrix with all elements of the input on its diagonal."""
@@ -92,7 +113,9 @@ def _places(name: str, keeps, meaning: str):
     mask.__name__ = name + "_mask"
     mask = op(mask, public=False)
 
-    def function(row, col, offset=0, *, dtype=dtypes.int64, device=None, layout=None):
+    def function(
+        row, col, offset=0, *, dtype=dtypes.int64, device=None, layout=None, pin_memory=False, requires_grad=False
+    ):
         from .compaction import positions
 
         for given, size in (("row", row), ("col", col)):

@@ -203,7 +203,7 @@ def cut(x, dim: int, bounds: list) -> tuple:
     return tuple(x[(*lead, slice(a, max(a, b)))] for a, b in pairwise(bounds))
 
 
-@composite(alias=("unsafe_split",))
+@composite
 def split(tensor, split_size_or_sections, dim=0):
     """Views of the parts of `dim`: of a given size each (the last may be smaller), or of the listed sizes.
 
@@ -222,6 +222,12 @@ def split(tensor, split_size_or_sections, dim=0):
     if step == 0 and size:
         raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
     return cut(tensor, d, [*range(0, size, step or 1), size] if size else [0, 0])
+
+
+@composite(method=True)
+def unsafe_split(input, split_size, dim=0):
+    """`split`, for results that are not looked at together."""
+    return split(input, split_size, dim)
 
 
 @composite(method="split", public=False)
@@ -262,11 +268,14 @@ def chunk(input, chunks, dim=0):
 
 
 @composite(method=True)
-def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
+def tensor_split(
+    input, indices_or_sections=None, dim=0, *, indices=None, sections=None, tensor_indices_or_sections=None
+):
     """Views of the parts of `dim`: a number of nearly equal ones, or those between the given indices."""
     if input.ndim == 0:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    chosen = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
+    given = (indices_or_sections, indices, sections, tensor_indices_or_sections)
+    chosen = next((v for v in given if v is not None), None)
     if isinstance(chosen, Tensor):
         if chosen.dtype is not dtypes.int64 or chosen.ndim > 1:
             raise RuntimeError(

@@ -197,8 +197,12 @@ def among(elements, test_elements, invert: bool):
 
 
 @composite
-def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None):
+def isin(
+    elements=None, test_elements=None, *, element=None, test_element=None, assume_unique=False, invert=False, out=None
+):
     """Whether each element (of a tensor or number) is one of `test_elements`; with `invert`, whether it is not."""
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
     if not isinstance(elements, (Tensor, Value)) and not isinstance(test_elements, (Tensor, Value)):
         raise TypeError("isin(): one of elements and test_elements must be a tensor")
     found = among(elements, test_elements, bool(invert))

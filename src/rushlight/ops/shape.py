@@ -53,8 +53,10 @@ def reshape(input, shape: tuple):
 
 
 @composite(method=True, public=False)
-def view(input, *shape, dtype=None):
+def view(input, *shape, dtype=None, size=None):
     """The same memory under another shape (or dtype); RuntimeError if strides don't allow it."""
+    if size is not None:
+        shape = (size,)
     if len(shape) == 1:
         if isinstance(shape[0], (tuple, list)):
             shape = tuple(shape[0])
@@ -229,8 +231,9 @@ def sum_to_size_(input, shape: tuple):
     return B.sum_to(input, shape) if shape else B.sum(input)
 
 
-def sum_to_size(input, *shape):
+def sum_to_size(input, *shape, size=None):
     """The sum over the dims that broadcasting to the tensor's shape would repeat."""
+    shape = shape if size is None else (size,)
     return sum_to_size_(input, tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape)
 
 
