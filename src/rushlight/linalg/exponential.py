@@ -79,11 +79,11 @@ def exponential(A, degree: int, squarings: int):
     """exp(A) by a polynomial and at most so many squarings; each matrix takes as many as it needs."""
     x = wide(A)
     needed = halvings(x, degree, squarings)
-    x = x * B.exp2(-needed)
-    y = taylor(x, degree)
+    y = taylor(x * B.exp2(-needed), degree)
     for k in range(squarings):
         y = B.where(B.lt(k, needed), B.matmul(y, y), y)
-    return B.cast(y, A.dtype)
+    # what is not finite spoils its whole matrix
+    return B.cast(y + B.cast(norms(x) * 0, y.dtype), A.dtype)
 
 
 def halvings(x, degree: int, most: int):

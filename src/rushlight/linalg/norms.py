@@ -10,6 +10,7 @@ from ..ops.linear_forms import check_square
 from ..ops.reduction import check_not_empty
 from ..ops.vector_norm import as_dims, check_norm, check_target, vector_norm
 from ..ops.writing import store
+from .outputs import check_safe
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 
@@ -133,9 +134,8 @@ def cond(A, p=None, *, out=None):
     if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     check_norm("linalg.cond", A)
-    check_target("linalg.cond", out, A.dtype.to_real())
     made = spectral_condition(A, p) if p in (None, 2, -2) else condition_by_inverse(A, p)
-    return made if out is None else store(out, made, "linalg.cond")
+    return made if out is None else check_safe("linalg.cond", ("result",), (made,), (out,))[0]
 
 
 def spectral_condition(A, p):
@@ -151,12 +151,13 @@ def spectral_condition(A, p):
 def condition_by_inverse(A, p):
     from .inverses import inv_ex
 
-    check_square("linalg.cond", A)
+    check_square(f"linalg.cond(ord={p})", A)
     if A.numel() == 0:
         return A.new_zeros(A.shape[:-2], dtype=A.dtype.to_real())
     inverse, info = inv_ex(A)
-    inverse = inverse.masked_fill((info > 0)[..., None, None], math.inf)
-    return matrix_norm(A, p) * matrix_norm(inverse, p)
+    singular = info > 0
+    inverse = inverse.masked_fill(singular[..., None, None], 0.0)
+    return (matrix_norm(A, p) * matrix_norm(inverse, p)).masked_fill(singular, math.inf)
 
 
 # -- rank ---------------------------------------------------------------------------------------------
@@ -185,7 +186,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     else:
         least = largest_tolerance(values.amax(-1), atol, rtol)
         made = (values > least[..., None]).sum(-1)
-    return made if out is None else store(out, made, "linalg.matrix_rank")
+    return made if out is None else check_safe("torch.linalg.matrix_rank", ("result",), (made,), (out,))[0]
 
 
 def largest_tolerance(largest, atol, rtol):
