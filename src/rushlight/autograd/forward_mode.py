@@ -15,7 +15,7 @@ from ..core import engine
 from ..core.engine import Op, Tensor
 from ..ir.derive import append_jvp
 from ..ir.graph import current_graph
-from ..ops.declare import FUNCTIONS
+from ..ops.declare import FUNCTIONS, Derived
 from ..ops.planning import plan_call
 from ..ops.results import as_value, flatten
 
@@ -131,20 +131,13 @@ def directional(func, inputs: tuple, tangents: dict[int, Tensor]) -> list:
 
 
 # -- one call -----------------------------------------------------------------------------------------
-class ForwardDeclaration:
+class ForwardDeclaration(Derived):
     """The body of the op that moves tangents: arguments are the forward's flat inputs, then one tangent per flag."""
 
-    view = False
     keeps = "view"  # a tangent may be passed through, or be seen through a view
-    mutates = ()
-    visible = None
-    vjp_rule = None
 
     def __init__(self, template, name: str, flags: tuple):
         self.template, self.name, self.flags = template, name, flags
-
-    def check_tensors(self, key: tuple) -> None:
-        """All that reaches this op was accepted by the forward."""
 
     def channels_source(self, flat: list, j: int) -> None:
         """A tangent is laid out as what it belongs to when it is attached."""

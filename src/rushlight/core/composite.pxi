@@ -1,18 +1,21 @@
-# Composite: a function written in other ops, callable with sparse tensors.
+# Composite: a function written in other ops, which explains its failures and may have a form for sparse tensors.
 
 cdef class Composite:
-    """A function written in other ops of which sparse tensors have their own form: the room `sparse` runs that.
+    """A function written in other ops: the function itself, but for what it raises (see `explained_call` of the rooms above).
 
-    Without sparse tensors among the arguments it is the function itself.
+    `sparse` says that sparse tensors have a form of their own: the room `sparse` runs that if one is among the arguments.
     """
 
     cdef vectorcallfunc vectorcall
     cdef readonly object function
     cdef readonly str name
+    cdef readonly bint sparse
     cdef dict __dict__
 
-    def __init__(self, function, str name):
-        self.vectorcall, self.function, self.name = composite_vectorcall, function, name
+    def __init__(self, function, str name not None, bint sparse=False):
+        self.vectorcall, self.function, self.name, self.sparse = composite_vectorcall, function, name, sparse
+        for attribute, value in getattr(function, "__dict__", {}).items():
+            setattr(self, attribute, value)
         self.__name__, self.__qualname__, self.__module__ = name, name, function.__module__
         self.__doc__, self.__wrapped__ = function.__doc__, function
 
@@ -25,6 +28,12 @@ cdef class Composite:
     def __repr__(self):
         return f"<function {self.name}>"
 
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
     def __reduce__(self):
         return _hooks["function_named"], (self.name,)
 
@@ -36,7 +45,7 @@ cdef extern from "Python.h":
 cdef PyObject *composite_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames) noexcept:
     cdef Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), total = nargs
     cdef PyObject *found
-    if _sparse_exists:
+    if _sparse_exists and (<Composite>callable).sparse:
         if kwnames != NULL:
             total += len(<tuple>kwnames)
         if any_sparse(<PyObject **>args, total):
@@ -48,7 +57,30 @@ cdef PyObject *composite_vectorcall(PyObject *callable, PyObject *const *args, s
                 return NULL
             Py_INCREF(<PyObject *>result)
             return <PyObject *>result
-    return PyObject_Vectorcall(<PyObject *>(<Composite>callable).function, args, nargsf, kwnames)
+    found = PyObject_Vectorcall(<PyObject *>(<Composite>callable).function, args, nargsf, kwnames)
+    if found == NULL:
+        explain_failure(<Composite>callable, <PyObject **>args, nargs, <tuple>kwnames if kwnames != NULL else None)
+    return found
+
+
+cdef void explain_failure(Composite called, PyObject **args, Py_ssize_t nargs, tuple kwnames) noexcept:
+    """Let the rooms above say what to raise for an error that a function met."""
+    try:
+        raise_pending()
+    except (TypeError, ValueError, RuntimeError, IndexError, NotImplementedError) as error:
+        raise_again(error)  # the usual kinds
+    except Exception as error:
+        try:
+            given = [<object>args[i] for i in range(nargs)]
+            named = {kwnames[i]: <object>args[nargs + i] for i in range(len(kwnames))} if kwnames is not None else {}
+            shown = _hooks["explained_call"](called.name, called.function, tuple(given), named, error)
+            if shown is not error:
+                shown.__cause__ = error
+            raise_again(shown)
+        except BaseException:
+            raise_again(error)
+    except BaseException as error:
+        raise_again(error)
 
 
 cdef install_composite_vectorcall():

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-# cython: embedsignature=False, binding=True, auto_pickle=False, freethreading_compatible=False
+# cython: embedsignature=True, embedsignature.format=clinic, binding=False, auto_pickle=False, freethreading_compatible=False
 """The hot path: storage, layouts, tensors, op calls, plans, autograd. Knows nothing of any particular op."""
 
 import weakref

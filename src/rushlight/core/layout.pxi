@@ -118,12 +118,12 @@ cdef inline Layout layout_like(Layout like, tuple shape, tuple strides):
 
 def layout_of(shape, strides, dtype, int bits=0):
     """The interned layout; `strides` are in elements, None for row-major; `bits` as `Layout` has them."""
-    shape = tuple([int(n) for n in shape])
+    shape = tuple([n if type(n) is int else n.__index__() for n in shape])
     cdef Layout found
     if strides is None:
         found = contiguous_layout(shape, dtype)
     else:
-        found = strided_layout(shape, tuple([int(n) for n in strides]), dtype)
+        found = strided_layout(shape, tuple([n if type(n) is int else n.__index__() for n in strides]), dtype)
     if bits & ~(CONJ | NEG) or (bits & CONJ and not found.is_complex):
         raise ValueError(f"layouts of {dtype.name} have no bits {bits}")
     return with_bits(found, bits)

@@ -77,6 +77,7 @@ cdef class Plan:
     cdef int n_inputs               # one more than the last flat input that a kernel reads
     cdef bytes reads                # per flat input: 1 if a kernel reads it
     cdef list in_layouts            # per flat input: the layout it was planned for, or None
+    cdef public int natural         # flat input that is a number which must not be negative, or -1
     cdef int visible                # how many outputs the caller sees; -1 for all
     cdef int64_t *temp_offsets
     cdef int64_t temp_bytes
@@ -100,7 +101,7 @@ cdef class Plan:
                   bint differentiable=True, bint elementwise=False, int visible=-1):
         cdef int i, j
         cdef int64_t total = 0
-        self.form = _result_forms[form]
+        self.form, self.natural = _result_forms[form], -1
         self.differentiable = differentiable
         self.elementwise = elementwise
         self.visible = visible
@@ -240,6 +241,8 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
     cdef list results = None
     cdef list held = [] if plan.heavy else None  # other threads may give tensors other memory while kernels run
     cdef Tensor single = None
+    if plan.natural >= 0 and <object>flat[plan.natural] < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
     try:
         if plan.n_outputs > 16:
             output_pointers = <void **>_calloc(plan.n_outputs, sizeof(void *))
@@ -373,8 +376,6 @@ cdef int _launch_all(Plan plan, PyObject **flat, void **inputs, void **outputs, 
                 free(params)
         if plan.reports and error[0] >= FAILURES:
             raise _hooks["failure"](error[0], error[1], error[2], error[3])
-        if plan.reports and error[0] == 3:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
         if plan.reports and error[0] == 2:
             raise DividedByZero("ZeroDivisionError: integer division or modulo by zero")
         if plan.reports and error[0]:

@@ -154,9 +154,10 @@ cdef object get_item(Tensor t, index):
     for item in items:
         if type(item) is int:
             title = "SelectBackward0"
-            n, i = layout.shape[dim], item
-            if i < -n or i >= n:
+            n = layout.shape[dim]
+            if not -n <= item < n:
                 raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {n}")
+            i = item
             offset += (i + n if i < 0 else i) * <int64_t>layout.strides[dim]
             dim += 1
         elif type(item) is slice:
@@ -206,9 +207,10 @@ cdef bint write_number(Tensor t, index, value) except -1:
     for item in items:
         if type(item) is not int:
             return False
-        n, i = layout.shape[dim], item
-        if i < -n or i >= n:
+        n = layout.shape[dim]
+        if not -n <= item < n:
             return False
+        i = item
         offset += (i + n if i < 0 else i) * <int64_t>layout.strides[dim]
         dim += 1
     cdef char *p = t.memory.ptr + offset * layout.itemsize

@@ -15,7 +15,12 @@ from . import deferred, operators, printing
 # fmt: on
 from ..interop import array_namespace, arrays, buffers, dlpack, pickling, storage
 from . import sparsity
-from .declare import FUNCTIONS, METHODS, OPS, composite, op
+from .declare import FUNCTIONS, METHODS, OPS, add_method, composite, op
+from .explaining import explain_all
+
+explain_all(FUNCTIONS)
+explain_all(METHODS, add_method)
+explain_all(activation.FUNCTIONAL)
 
 
 def __getattr__(name: str):

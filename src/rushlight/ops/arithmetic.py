@@ -117,7 +117,7 @@ def fmod(input, other: Number):
     return B.fmod(input, other)
 
 
-@op(method=True, inplace=True, out=True)
+@op(method=True, inplace=True, out=True, natural="exponent")
 def pow(input: Number, exponent: Number):
     """input ** exponent."""
     check_tensor("pow", input, exponent)

@@ -21,6 +21,33 @@ METHODS: dict[str, object] = {}
 _ANNOTATIONS = {None: DATA, "": DATA, "Number": DATA, "float": DATA, "Tensor": DATA, "list": LIST}
 
 
+STATIC_TYPES = {
+    "int": (int,),
+    "float": (float, int),
+    "bool": (bool, int),
+    "str": (str,),
+    "tuple": (tuple, int),
+    "None": (type(None),),
+}
+
+
+class Derived:
+    """The body of an op that other ops' calls give rise to: what reaches it was checked before."""
+
+    view, mutates, visible, vjp_rule = False, (), None, None
+
+    def check_tensors(self, key: tuple) -> None:
+        """There is nothing to check."""
+
+    def explained(self, error: Exception, key: tuple) -> Exception:
+        """The error as it is."""
+        return error
+
+    def natural_number(self, key: tuple) -> int:
+        """No argument must be one."""
+        return -1
+
+
 class Declaration:
     """What `@op` knows of an op: its body, parameters, derivative rule and kind."""
 
@@ -36,6 +63,7 @@ class Declaration:
         narrows=False,
         exact=False,
         channels=False,
+        natural=None,
     ):
         code = body.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -50,15 +78,28 @@ class Declaration:
         self.tuple_position = self.tuples.index(True) if True in self.tuples else None
         self.required = next((i for i, name in enumerate(self.names) if name in self.defaults), count)
         self.mutates, self.narrows, self.exact, self.channels = tuple(mutates), narrows, exact, channels
+        self.natural = None if natural is None else self.names.index(natural)
         self.vjp_rule = None
+        self.types = {i: t for i, name in enumerate(self.names) if (t := self.types_of(name, body.__annotations__))}
         self.tensors = tuple(i for i, name in enumerate(self.names) if is_tensor(name, body.__annotations__))
 
     def channels_source(self, flat: list, j: int):
         """The Value whose channels_last memory result j keeps, or None."""
         return flat[0] if self.channels else None
 
+    def types_of(self, name: str, annotations: dict) -> tuple:
+        """The types that a static parameter's annotation allows; () if it says nothing."""
+        words = str(annotations.get(name, "")).split(" | ")
+        if kind_of(annotations.get(name)) != STATIC or any(word not in STATIC_TYPES for word in words):
+            return ()
+        words += ["None"] if self.defaults.get(name, 0) is None else []
+        return tuple(kind for word in words for kind in STATIC_TYPES[word])
+
     def check_tensors(self, key: tuple) -> None:
-        """TypeError for a number where the op takes tensors alone."""
+        """TypeError for a number where the op takes tensors alone, and for static arguments of other types."""
+        for position, types in self.types.items():
+            if position < len(key) and key[position] is not engine.missing and not isinstance(key[position], types):
+                raise wrong_type(self.name, self.names[position], position, types[0].__name__, key[position])
         for position in self.tensors:
             entry = key[position] if position < len(key) else Tensor
             if (isinstance(entry, type) and entry is not Tensor) or (entry is None and position < self.required):
@@ -67,6 +108,24 @@ class Declaration:
                     f"{self.name}(): argument '{self.names[position]}' (position {position + 1}) must be Tensor, "
                     f"not {given}"
                 )
+
+    def natural_number(self, key: tuple) -> int:
+        """Which flat argument is a number that must not be negative, or -1."""
+        position = self.natural
+        if position is None or position >= len(key) or key[position] is not int:
+            return -1
+        return position if isinstance(key[0], engine.Layout) and key[0].dtype.kind in "bui" else -1
+
+    def explained(self, error: Exception, key: tuple) -> Exception:
+        """What to raise in place of an error that a body met: of the kinds that PyTorch's functions raise."""
+        if isinstance(error, (AttributeError, TypeError)):
+            for position, (name, kind) in enumerate(zip(self.names, self.kinds)):
+                absent = position < len(key) and key[position] is None and self.defaults.get(name, 0) is not None
+                if kind == DATA and absent:
+                    return wrong_type(self.name, name, position, "Tensor", None)
+        if isinstance(error, TypeError):
+            return error
+        return RuntimeError(f"{self.name}: cannot be computed for these arguments ({type(error).__name__}: {error})")
 
     def bind(self, args, kwargs) -> list:
         """Arguments in declared order, defaults filled in; TypeError as a Python function would raise."""
@@ -115,6 +174,7 @@ def op(
     narrows=False,
     exact=False,
     channels=False,
+    natural=None,
     public=True,
 ):
     """Declare an op.
@@ -131,13 +191,14 @@ def op(
     narrows   the in-place form casts its result to the target's type, whatever that loses
     exact     the in-place form and `out=` take a target of the result's very type alone
     channels  keeps channels_last memory of its first argument
+    natural   name of a number that must not be negative where the first argument holds integers: an exponent
     public    has a name for users
     """
 
     def declare(body):
         name = body.__name__
         kind = {"view": view, "visible": visible, "mutates": mutates, "keeps": keeps, "channels": channels}
-        declaration = Declaration(body, name, narrows=narrows, exact=exact, **kind)
+        declaration = Declaration(body, name, narrows=narrows, exact=exact, natural=natural, **kind)
         made = make_op(declaration, body.__doc__)
         made.accepts_out = out
         made.vjp = lambda rule: set_rule(declaration, rule)
@@ -225,6 +286,11 @@ def composite(function=None, *, method=False, alias=(), public=True):
     return declare(function) if function is not None else declare
 
 
+def function_named(name: str):
+    """A function or method by its name, for pickles."""
+    return FUNCTIONS[name] if name in FUNCTIONS else METHODS[name]
+
+
 # -- calls that leave the fast path -----------------------------------------------------------
 _SYNONYMS = {
     "axis": "dim",
@@ -272,13 +338,37 @@ def slow_call(called: Op, args: list, kwargs: dict):
         for name, kind, value in zip(declaration.names, declaration.kinds, bound)
         if name in given
     }
-    if called.many is not None and len(bound[0]) > called.most:
+    if called.many is not None and isinstance(bound[0], (list, tuple)) and len(bound[0]) > called.most:
         return called.many(*bound)
     same = len(args) == count and all(value is given[name] for name, value in changed.items())
     if same and renamed.keys() == kwargs.keys():
-        raise TypeError(f"{called.name}(): cannot be called with ({', '.join(describe(v) for v in given.values())})")
+        raise refusal(called, given)
     positional = [changed.pop(name) for name in declaration.names[: len(args)]]
     return called(*positional, **changed)
+
+
+WANTED = {DATA: "Tensor", LIST: "tuple of Tensors"}  # by the kind of a parameter
+
+
+def refusal(called: Op, given: dict) -> TypeError:
+    """What to raise for a call with a value that no parameter of its kind takes."""
+    declaration = called.declaration
+    for position, (name, kind) in enumerate(zip(declaration.names, declaration.kinds)):
+        if name in given and kind in WANTED and not fits(given[name], kind):
+            return wrong_type(called.name, name, position, WANTED[kind], given[name])
+    return TypeError(f"{called.name}(): cannot be called with ({', '.join(describe(v) for v in given.values())})")
+
+
+def fits(value, kind: int) -> bool:
+    if kind == LIST:
+        return isinstance(value, (list, tuple))
+    return value is None or isinstance(value, (Tensor, Value, bool, int, float, complex))
+
+
+def wrong_type(function: str, name: str, position: int, wanted: str, value) -> TypeError:
+    return TypeError(
+        f"{function}(): argument '{name}' (position {position + 1}) must be {wanted}, not {type(value).__name__}"
+    )
 
 
 def called_with_values(arguments) -> bool:
@@ -318,7 +408,7 @@ def normalise(declaration: Declaration, name: str, kind: int, value):
                 raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(part).__name__}")
         return value
     if kind == DATA:
-        if type(value) is int:
+        if type(value) is int and not -(2**63) <= value < 2**63:
             raise RuntimeError(f"value cannot be converted to type int64_t without overflow: {value}")
         return as_tensor_argument(value)
     if isinstance(value, (list, tuple)):
@@ -375,4 +465,4 @@ def visible_part(declaration: Declaration, results):
 engine.register_value_type(Value)
 engine.bind("slow_call", slow_call)
 engine.bind("op_named", OPS.__getitem__)
-engine.bind("function_named", FUNCTIONS.__getitem__)
+engine.bind("function_named", function_named)

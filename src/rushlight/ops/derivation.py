@@ -11,25 +11,18 @@ from ..ir import build as B
 from ..ir.derive import append_vjp
 from ..ir.graph import Graph, Value, current_graph
 from ..ir.primitives.call import call
-from .declare import LIST
+from .declare import LIST, Derived
 from .planning import Template, Tracer, plan_call
 from .titles import title_of
 
 
-class BackwardDeclaration:
+class BackwardDeclaration(Derived):
     """The body of a backward op: arguments are the forward's flat inputs, its outputs, and the cotangents."""
 
-    view = False
     keeps = "view"  # a cotangent may be passed through, or be seen through a view
-    mutates = ()
-    visible = None
-    vjp_rule = None
 
     def __init__(self, template: Template, name: str, flags: tuple, outputs: int):
         self.template, self.name, self.flags, self.outputs = template, name, flags, outputs
-
-    def check_tensors(self, key: tuple) -> None:
-        """All that reaches a backward op comes from the engine."""
 
     def channels_source(self, flat: list, j: int) -> Value:
         """A gradient keeps channels innermost if what it belongs to has them so."""

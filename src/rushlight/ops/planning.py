@@ -19,6 +19,9 @@ from .results import Finished, finish
 _SCALARS = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
 
 
+UNUSUAL = (AttributeError, TypeError, ArithmeticError, KeyError, AssertionError, NameError, RecursionError, SystemError)
+
+
 def plan_call(called: Op, key: tuple, flat: list, out_layouts: tuple = ()) -> Plan:
     """The plan for a key not seen before, from a known structure if there is one."""
     called.declaration.check_tensors(key)
@@ -30,10 +33,13 @@ def plan_call(called: Op, key: tuple, flat: list, out_layouts: tuple = ()) -> Pl
         plan = structure.plan(values, key, out_layouts)
         if plan is not None:
             return plan
-    structure = Structure(called, key, out_layouts)
-    plan = structure.plan(values, key, out_layouts)
+    try:
+        structure = Structure(called, key, out_layouts)
+        plan = structure.plan(values, key, out_layouts)
+    except UNUSUAL as error:
+        raise called.declaration.explained(error, key) from error
     if plan is None:
-        raise AssertionError(
+        raise RuntimeError(
             f"{called.name}: the guards of a new structure reject the sizes it was made for: {structure.source}"
         )
     known.append(structure)
@@ -171,6 +177,7 @@ class Structure:
             results = called.declaration.run(arguments)
             finished = finish(called, results, arguments, flat, tracer, out_layouts)
         self.elementwise = finished.elementwise
+        self.natural = called.declaration.natural_number(key)
         lowered = None
         if finished.computed:
             from ..compiler.kernel import compile_all
@@ -187,6 +194,7 @@ class Structure:
             return None
         plan = Plan(*parts)
         plan.derive = self.derive
+        plan.natural = self.natural
         plan.info = key
         return plan
 
