@@ -10,6 +10,11 @@ from .declare import FUNCTIONS, METHODS
 
 # module: (functions of rushlight, methods of tensors) that importing it declares, by `composite` or `op`
 MODULES = {
+    "fft.frames": ("istft stft", "istft stft"),
+    "linalg.former": (
+        "lobpcg matrix_exp matrix_rank pca_lowrank pinverse svd svd_lowrank",
+        "matrix_exp pinverse svd",
+    ),
     "linalg.functions": (
         "cholesky cholesky_inverse cholesky_solve det eig geqrf inverse logdet lstsq lu lu_solve lu_unpack orgqr ormqr "
         "qr slogdet solve symeig triangular_solve",
