@@ -16,6 +16,8 @@ ORDER = [
     "ops",
     "interop",
     "sparse",
+    "fft",
+    "signal",
     "linalg",
     "autograd",
     "nn",

@@ -8,6 +8,7 @@ from rushlight.ir import build as B
 from rushlight.ir.primitives import (
     contract,
     elementwise,
+    fourier,
     index,
     reduce,
     scan,
@@ -218,6 +219,15 @@ def indexing():
     yield Sample(index.put, real(4, 5), real(2, 5), np.array([3, 1]), dim=0, mode="set", label="set")
 
 
+def transforms():
+    for n in (5, 6):
+        attrs = {"dim": 1, "scale": 0.5, "order": None}
+        yield Sample(fourier.fft, imaginary(3, n), inverse=n % 2 == 0, label=str(n), **attrs)
+        yield Sample(fourier.rfft, real(3, n), label=str(n), **attrs)
+        yield Sample(fourier.irfft, imaginary(3, n // 2 + 1), n=n, label=str(n), **attrs)
+    yield Sample(fourier.fft, imaginary(4, 2, 3), dim=0, inverse=False, scale=1.0, order=(1, 2, 0), label="order")
+
+
 def windows():
     x = apart(2, 3, 6, 7)
     pool = {"kernel": (3, 2), "stride": (2, 2), "padding": (1, 0)}
@@ -289,5 +299,6 @@ def spectral():
 
 
 SAMPLES = [
-    *maps(), *casts(), *arrangements(), *reductions(), *contractions(), *indexing(), *windows(), *spectral(),
+    *maps(), *casts(), *arrangements(), *reductions(), *contractions(), *indexing(), *windows(), *transforms(),
+    *spectral(),
 ]  # fmt: skip

@@ -3,11 +3,10 @@
 A new op gets a line in its family's file in `rows/`; what a line says is told by `op_samples.Row`.
 """
 
-from .rows import elementwise, indexing, layers, products, reductions, shapes, spectra
+from .rows import elementwise, indexing, layers, products, reductions, shapes, spectra, transforms
 
-TABLE = [
-    row for family in (elementwise, shapes, reductions, products, layers, indexing, spectra) for row in family.ROWS
-]
+FAMILIES = (elementwise, shapes, reductions, products, layers, indexing, spectra, transforms)
+TABLE = [row for family in FAMILIES for row in family.ROWS]
 
 # Public ops that have no row, each for a reason.
 EXCEPTIONS: dict[str, str] = {}

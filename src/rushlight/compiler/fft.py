@@ -124,8 +124,9 @@ class Transform:
         """Lines as lanes; `make_stages(source form, target form)`, `counts`: complex numbers of a line on each side."""
         lanes, arrays = self.lanes, (self.x, self.y)
         inner = nest.dims[-1]
-        wide = hint(inner[0]) >= lanes and bool(inner[0] >= lanes)
-        columns = [wide and is_number(inner[1][side], 1) for side in (1, 0)]
+        columns = [is_number(inner[1][side], 1) for side in (1, 0)]
+        if any(columns) and not inner[0] >= lanes:
+            columns = [False, False]
         sides, forms = [], []
         for array, step, alone in zip(arrays, self.steps, columns):
             pairs = not array.dtype.is_complex

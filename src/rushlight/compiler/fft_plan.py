@@ -50,6 +50,6 @@ def halves(n: int) -> tuple[int, int]:
 
 @functools.cache
 def convolution_length(n: int) -> int:
-    """The least convenient length of at least 2n - 1: a power of two, or 3, 5 or 9 times one."""
+    """The least convenient length of at least 2n - 1: a power of two, or 3, 5, 7 or 9 times one."""
     least = 2 * n - 1
-    return min(odd << max(0, (-(-least // odd) - 1).bit_length()) for odd in (1, 3, 5, 9))
+    return min(odd << max(0, (-(-least // odd) - 1).bit_length()) for odd in (1, 3, 5, 7, 9))

@@ -12,7 +12,7 @@ import math
 from ..core import engine
 from ..core.engine import Tensor, is_grad_enabled
 from .creation import fresh
-from .declare import composite
+from .declare import FUNCTIONS, composite
 
 
 @functools.cache
@@ -46,8 +46,8 @@ def drawn_into(tensor: Tensor, draw, *numbers) -> Tensor:
 
 
 def parts(tensor: Tensor) -> Tensor:
-    """Complex numbers are drawn as pairs of real ones."""
-    return tensor.view(tensor.dtype.to_real()) if tensor.ndim else tensor.reshape(1).view(tensor.dtype.to_real())
+    """Complex numbers, however they lie, are drawn as pairs of real ones."""
+    return FUNCTIONS["view_as_real"](tensor)
 
 
 def draw_uniform(tensor: Tensor, low, high, generator) -> None:
