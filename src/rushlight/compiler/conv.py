@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ..ir.dtypes import float32
-from . import winograd
+from . import winograd_cost
 from .conv_adjoint import adjoint_window, partial_convs, taps_reversed
 from .conv_columns import launch_columns
 from .conv_copy import as_matrix, contiguous, copy_image, dense_like, permuted, weight_matrix, with_contiguous_side
@@ -24,6 +24,8 @@ from .conv_shape import ConvShape, is_contiguous, is_one
 from .conv_window import Window
 from .dot import Epilogue
 from .templates import Array, template
+from .winograd import launch_winograd
+from .winograd_gradient import launch_weight_gradient
 
 
 @template("conv")
@@ -106,10 +108,10 @@ def input_grad(context, shape: ConvShape) -> None:
 def launch_product(context, window: Window, weight: Array, result: Array, groups: int, bias=None, relu=False) -> None:
     """A convolution with weights [G, O / G, C / G, *taps] by rows or columns."""
     by_rows = channels_contiguous(window.image)
-    if groups == 1 and winograd.pays(window, weight, result):
+    if groups == 1 and winograd_cost.pays(window, *weight.shape[1:3], result.shape[0]):
         if window.dilation[2] < 0:
             window, weight = taps_reversed(window, weight)
-        winograd.launch_winograd(context, window, weight, result, bias, relu)
+        launch_winograd(context, window, weight, result, bias, relu)
         return
     if by_rows and window.dilation[2] < 0:
         window, weight = taps_reversed(window, weight)  # neighbouring taps are then neighbours in memory
@@ -127,7 +129,9 @@ def weight_grad(context, shape: ConvShape) -> None:
     result = permuted(shape.w, order)
     sums = result if is_contiguous(result) else context.temp(result.shape, result.dtype)
     target = as_matrix(sums, 1)
-    if depthwise:
+    if not depthwise and shape.groups == 1 and winograd_cost.gradient_pays(window, *shape.w.shape[:2], shape.batch):
+        launch_weight_gradient(context, window, shape.y, target, not by_rows)
+    elif depthwise:
         launch_grad_depthwise(context, Filters(window), shape.y, target)
     elif by_rows:
         pixels = as_matrix(contiguous(context, shape.y, order), 4)

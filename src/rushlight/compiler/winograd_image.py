@@ -38,17 +38,18 @@ def mantissa_bits(dtype: DType) -> int:
     return {4: 23, 8: 52}[dtype.itemsize]
 
 
-def emit_transform_image(module: Module, dtype: DType) -> Function:
-    """Define `transform_image(*ARGUMENTS)`."""
-    f = module.function("transform_image", list(ARGUMENTS), linkage="internal")
-    planes, pitch, rows, columns, target, position, tile, largest = f.args
+def emit_transform_image(module: Module, dtype: DType, ranges: bool = True) -> Function:
+    """Define `transform_image(*ARGUMENTS)`, without the last argument if not `ranges`."""
+    f = module.function("transform_image", list(ARGUMENTS if ranges else ARGUMENTS[:-1]), linkage="internal")
+    planes, pitch, rows, columns, target, position, tile = f.args[:7]
     count, type = host().lanes(dtype.itemsize), memory_type(dtype)
     with f.loop(0, rows) as row, f.loop(0, columns) as column:
         start = f.add(f.mul(f.mul(row, i64(STEP)), pitch), f.mul(column, i64(STEP * count)))
         lines = [f.at(planes, type, f.add(start, f.mul(i64(i), pitch))) for i in range(SIDE)]
         pixels = [[f.load(f.at(line, type, j * count), vector(type, count)) for j in range(SIDE)] for line in lines]
         number = f.add(f.mul(row, columns), column)
-        _raise(f, dtype, pixels, f.at(largest, type, f.mul(number, i64(WINDOWS * count))))
+        if ranges:
+            _raise(f, dtype, pixels, f.at(f.args[7], type, f.mul(number, i64(WINDOWS * count))))
         out = f.mul(number, tile)
         for line in image_transform(f, pixels):
             for value in line:

@@ -130,7 +130,7 @@ class _Writer(TileWriter):
                 b = self.element(weights, f.mul(position, distance)), i64(self.panel)
                 place = f.add(sums, f.mul(position, self.sums))
                 c = self.element(self.block["products"], place), i64(self.panel)
-                self.multiply(a, b, channels, c, self.tiles, self._columns(panel), flags)
+                self.multiply(a, b, channels, c, self.tiles, self.whole_vectors(self._columns(panel)), flags)
 
     def _columns(self, panel: V) -> V:
         """Output channels of a panel."""

@@ -27,12 +27,12 @@ ARGUMENTS = (
 )
 
 
-def emit_pack_planes(module: Module, dtype: DType, by_rows: bool) -> Function:
+def emit_pack_planes(module: Module, dtype: DType, by_rows: bool, name: str = "pack_planes") -> Function:
     """Define `pack_planes(*ARGUMENTS)`; lanes behind the last channel are undefined.
 
     `by_rows`: channels, not columns, are contiguous in the image.
     """
-    f = module.function("pack_planes", list(ARGUMENTS), linkage="internal")
+    f = module.function(name, list(ARGUMENTS), linkage="internal")
     writer = _PlaneWriter(f, dtype)
     writer.by_channels() if by_rows else writer.by_columns()
     return f

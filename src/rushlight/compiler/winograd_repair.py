@@ -10,8 +10,7 @@ from .gemm_element import memory_type, rectify
 from .gemm_tile import FIRST
 from .text import Function, Module, V
 from .winograd_image import WINDOWS, integer
-from .winograd_transform import STEP, TAPS
-from .winograd_weight import SQUARE
+from .winograd_transform import SQUARE, STEP, TAPS
 
 PIXELS = 32  # at a time, as columns of a product
 CHANNELS = 32  # of a block of lines

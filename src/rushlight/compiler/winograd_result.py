@@ -6,7 +6,7 @@ from ..ir.dtypes import DType
 from .conv_window import ZERO, i64
 from .gemm_element import memory_type, rectify
 from .target import host
-from .text import Function, Module, V, vector
+from .text import Function, Module, V, lanes, vector
 from .winograd_image import WINDOWS, integer
 from .winograd_transform import SIDE, STEP, result_transform
 from .winograd_weight import panel_width
@@ -33,6 +33,15 @@ def emit_transform_result(module: Module, dtype: DType, bias: bool, relu: bool) 
     return f
 
 
+def any_nan(f: Function, values: V) -> V:
+    """Whether a lane is not a number, as an i64."""
+    found = f.compare("uno", values, values)
+    if lanes(values.type) > 1:
+        bits = f.cast("bitcast", found, f"i{lanes(values.type)}")
+        found = f.compare("ne", bits, f.const(0, bits.type))
+    return f.cast("zext", found, "i64")
+
+
 class _ResultWriter:
     def __init__(self, f: Function, dtype: DType, bias: bool, relu: bool):
         self.f, self.bias, self.relu = f, bias, relu
@@ -51,15 +60,11 @@ class _ResultWriter:
             f.store(f.const(0, self.type), self.doubt)
             with f.loop(0, a["features"], self.count) as feature:
                 self._vector(tile, feature, targets, nowhere)
-            doubt = f.load(self.doubt, self.type)
-            lanes = f.compare("uno", doubt, doubt)
-            if self.count > 1:
-                bits = f.cast("bitcast", lanes, f"i{self.count}")
-                lanes = f.compare("ne", bits, f.const(0, bits.type))
-            bad = f.cast("zext", lanes, self.mask)
+            doubt = any_nan(f, f.load(self.doubt, self.type))
+            bad = f.cast("trunc", doubt, self.mask) if self.mask != "i64" else doubt
             for window in range(WINDOWS):
                 f.store(bad, f.at(a["repair"], self.mask, f.add(f.mul(tile, i64(WINDOWS)), i64(window))))
-            f.store(f.binary("or", f.load(found, "i64"), f.cast("zext", lanes, "i64")), found)
+            f.store(f.binary("or", f.load(found, "i64"), doubt), found)
         f.line(f"ret {f.load(found, 'i64')}")
 
     def _targets(self, row: V, column: V) -> list[tuple[V, V]]:

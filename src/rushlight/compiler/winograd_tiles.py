@@ -17,6 +17,11 @@ from .winograd_weight import panel_width
 TILES = [*WINDOW, "channels", "features", "tile_rows", "tile_columns", "tiles", "width", "depth"]
 
 
+def tile_grid(pixels: tuple) -> list:
+    """Rows and columns of tiles of an image."""
+    return [(n + STEP - 1) // STEP for n in pixels[1:]]
+
+
 def image_blocks(width, depth, lanes: int) -> dict:
     """Sizes of the blocks of scratch memory that hold the image's side, for `width` tiles and `depth` channels.
 
@@ -49,6 +54,11 @@ class TileWriter(BlockWriter):
         self.tile = f.add(self.p["depth"], i64(SPARE))
         self.position = f.add(f.mul(self.p["width"], self.tile), i64(self.lanes))
 
+    def whole_vectors(self, count: V) -> V:
+        """Rounded up: products fill the last vector, which is looked through for NaN as a whole."""
+        f = self.f
+        return f.binary("and", f.add(count, i64(self.lanes - 1)), i64(-self.lanes))
+
     def clear_block(self, name: str, count: V) -> None:
         self.clear(self.block[name], count)
 
@@ -72,7 +82,7 @@ class TileWriter(BlockWriter):
             f.store(f.add(now, f.mul(rows, columns)), tile)
 
     def transform_image(self, first_channel: V, channels: V) -> None:
-        """Transform the pixels of tiles [first, last), and bring their "largest" magnitudes up to date."""
+        """Transform the pixels of tiles [first, last); "largest" is brought up to date where there is such a block."""
         f, p = self.f, self.p
         with self.bands() as (tile, image, row, column, rows, columns):
             height, width = (f.add(f.mul(n, i64(STEP)), i64(SIDE - STEP)) for n in (rows, columns))
@@ -90,8 +100,9 @@ class TileWriter(BlockWriter):
                 given = self.element(self.image, source), *strides, f.sub(channels, channel), ys, xs, target, pitch
                 f.call("pack_planes", "void", *given)
                 out = self.element(self.block["transformed"], f.add(f.mul(tile, self.tile), channel))
-                largest = self.element(self.block["largest"], f.mul(tile, i64(WINDOWS * self.lanes)))
-                places = out, self.position, self.tile, largest
+                places = [out, self.position, self.tile]
+                if "largest" in self.block:
+                    places.append(self.element(self.block["largest"], f.mul(tile, i64(WINDOWS * self.lanes))))
                 f.call("transform_image", "void", self.block["planes"], pitch, rows, columns, *places)
 
     def inside(self, start: V, size: V, bound: V) -> tuple[V, V, V]:

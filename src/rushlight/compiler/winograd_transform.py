@@ -15,6 +15,7 @@ SIDE = 4  # of a transformed tile
 STEP = 2  # results of a tile along an axis, and distance of neighbouring tiles
 TAPS = 3
 POSITIONS = SIDE * SIDE
+SQUARE = TAPS * TAPS
 
 
 def image_transform(f: Function, tile: list[list[V]]) -> list[list[V]]:
@@ -42,6 +43,22 @@ def result_transform(f: Function, products: list[list[V]]) -> list[list[V]]:
 
     def line(a: V, b: V, c: V, d: V) -> list[V]:
         return [f.add(a, f.add(b, c)), f.sub(f.sub(b, c), d)]
+
+    return both_sides(line, products)
+
+
+def gradient_transform(f: Function, gradient: list[list[V]]) -> list[list[V]]:
+    """A g At up to signs, for 2 x 2 values g: what `result_transform` subtracts is taken as if it were added."""
+    return both_sides(lambda a, b: [a, f.add(a, b), f.sub(a, b), b], gradient)
+
+
+def weight_adjoint(f: Function, products: list[list[V]]) -> list[list[V]]:
+    """Gt m G, for 4 x 4 sums m of products, with the signs that `gradient_transform` leaves."""
+    half = f.const(0.5, products[0][0].type)
+
+    def line(a: V, b: V, c: V, d: V) -> list[V]:
+        ends = f.mul(f.add(b, c), half)
+        return [f.add(a, ends), f.mul(f.sub(b, c), half), f.sub(ends, d)]
 
     return both_sides(line, products)
 

@@ -17,9 +17,8 @@ from .kernel import Kernel
 from .target import host
 from .templates import Array
 from .text import Function, Module, V, vector
-from .winograd_transform import POSITIONS, TAPS, weight_transform
+from .winograd_transform import POSITIONS, SQUARE, TAPS, weight_transform
 
-SQUARE = TAPS * TAPS
 CHUNK = 32  # input channels of a task
 STRIDES = ("weight_row", "weight_column", "weight_1", "weight_2")  # of output and input channels, and of taps
 NAMES = [*STRIDES, "channels", "features", "panel"]
