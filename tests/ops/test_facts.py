@@ -83,3 +83,16 @@ def test_warnings_and_threads(monkeypatch):
     assert rl.get_num_interop_threads() == 3
     with pytest.raises(RuntimeError, match="cannot set"):
         rl.set_num_interop_threads(2)
+
+
+def test_methods_under_former_names():
+    x = rl.arange(6.0).reshape(2, 3)
+    assert reversed(x).tolist() == [[3, 4, 5], [0, 1, 2]] and reversed(rl.tensor(1)).item() == 1
+    assert rl.equal(x.__div__(2), x / 2) and rl.equal(x.__rdiv__(2), 2 / x) and rl.equal(x.clone().__idiv__(2), x / 2)
+    assert rl.tensor(3.7).__long__() == 3 and rl.tensor(3.0).__nonzero__() is True
+    with pytest.warns(UserWarning, match="resize is deprecated"):
+        assert rl.equal(x.resize(3, 2), x.reshape(3, 2))
+    with pytest.warns(UserWarning, match="resize_as"), pytest.raises(RuntimeError):
+        x.resize_as(rl.ones(5))
+    with pytest.raises(RuntimeError, match="removed"):
+        x.reinforce(1)

@@ -60,3 +60,26 @@ def test_fill_diagonal_errors_and_gradient():
         rl.ones(2).fill_diagonal_(1)
     with pytest.raises(RuntimeError, match="equal length"):
         rl.ones(2, 2, 3).fill_diagonal_(1)
+
+
+AXIS = {
+    "sort": (), "median": (), "nanmedian": (), "mode": (), "cummax": (), "kthvalue": (1,), "topk": (1,), "quantile": (0.5,),
+    "chunk": (2,), "tensor_split": (2,), "unbind": (), "repeat_interleave": (2,), "cumsum": (), "logsumexp": (), "softmax": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AXIS)
+def test_axis_is_dim(name):
+    function = getattr(rl, name)
+    found, expected = function(X, *AXIS[name], axis=1), function(X, *AXIS[name], dim=1)
+    for a, b in zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]:
+        assert rl.equal(a, b)
+
+
+def test_wrong_names_are_refused():
+    calls = [lambda: rl.sort(X, axs=1), lambda: rl.sort(X, dim=0, axis=1), lambda: rl.chunk(X, 2, axis=0, dim=0)]
+    for call in [*calls, lambda: rl.add(X, x2=X, other=X), lambda: rl.roll(X, 1, axs=0)]:
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(IndexError):  # an error of the function is that of the call under another name
+        rl.sort(X, axis=5)

@@ -58,9 +58,36 @@ cdef PyObject *composite_vectorcall(PyObject *callable, PyObject *const *args, s
             Py_INCREF(<PyObject *>result)
             return <PyObject *>result
     found = PyObject_Vectorcall(<PyObject *>(<Composite>callable).function, args, nargsf, kwnames)
+    if found == NULL and kwnames != NULL:
+        found = call_respelled(<Composite>callable, <PyObject **>args, nargs, <tuple>kwnames)
     if found == NULL:
         explain_failure(<Composite>callable, <PyObject **>args, nargs, <tuple>kwnames if kwnames != NULL else None)
     return found
+
+
+cdef PyObject *call_respelled(Composite called, PyObject **args, Py_ssize_t nargs, tuple kwnames) noexcept:
+    """The call with other names for its arguments (`dim` for `axis`), if it failed because the function lacks one.
+
+    NULL, with the error still set, otherwise. A function that lacks a name has not run.
+    """
+    try:
+        raise_pending()
+    except TypeError as error:
+        try:
+            named = {kwnames[i]: <object>args[nargs + i] for i in range(len(kwnames))}
+            changed = _hooks["respelled"](called.name, called.function, named)
+            if changed is None:
+                raise_again(error)
+                return NULL
+            result = called.function(*[<object>args[i] for i in range(nargs)], **changed)
+        except BaseException as other:
+            raise_again(other)
+            return NULL
+        Py_INCREF(<PyObject *>result)
+        return <PyObject *>result
+    except BaseException as error:
+        raise_again(error)
+    return NULL
 
 
 cdef void explain_failure(Composite called, PyObject **args, Py_ssize_t nargs, tuple kwnames) noexcept:

@@ -292,16 +292,17 @@ def function_named(name: str):
 
 
 # -- calls that leave the fast path -----------------------------------------------------------
-_SYNONYMS = {
-    "axis": "dim",
-    "keepdims": "keepdim",
-    "self": "input",
-    "x": "input",
-    "a": "input",
-    "axis0": "dim0",
-    "axis1": "dim1",
-    "x1": "input",
-    "x2": "other",
+_SYNONYMS = {  # what a parameter may be called, and what it is called in the functions that have it under another name
+    "axis": ("dim",),
+    "axis0": ("dim0",),
+    "axis1": ("dim1",),
+    "keepdims": ("keepdim",),
+    "self": ("input",),
+    "input": ("A", "b", "L"),
+    "x": ("input",),
+    "a": ("input",),
+    "x1": ("input",),
+    "x2": ("other",),
 }
 
 
@@ -327,6 +328,8 @@ def slow_call(called: Op, args: list, kwargs: dict):
     if called.with_fewer is not None and count + len(kwargs) < declaration.required:
         return called.with_fewer(*args, **kwargs)
     renamed = {rename(name, declaration.names): value for name, value in kwargs.items()}
+    if len(renamed) < len(kwargs):
+        raise TypeError(f"{called.name}() got one argument under two names: {', '.join(kwargs)}")
     if can_gather(declaration, args):
         args = gather_tail(declaration, args)
     if called_with_values(args) or called_with_values(kwargs.values()):
@@ -379,7 +382,9 @@ def called_with_values(arguments) -> bool:
 
 
 def rename(name: str, names) -> str:
-    return _SYNONYMS[name] if name not in names and _SYNONYMS.get(name) in names else name
+    if name in names:
+        return name
+    return next((known for known in _SYNONYMS.get(name, ()) if known in names), name)
 
 
 def can_gather(declaration: Declaration, args) -> bool:

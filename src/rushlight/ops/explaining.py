@@ -1,7 +1,7 @@
 """What a function of several ops raises for arguments that it cannot take: errors of the kinds that PyTorch's raise.
 
-Functions are plain Python and do not look at every argument first. `Composite` (core) calls them at no cost and comes here
-when one has failed.
+Functions are plain Python and do not look at every argument first. `Composite` (core) calls them at no cost and comes
+here when one has failed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import types
 
 from ..core import engine
 from ..core.engine import Composite, Tensor
-from .declare import wrong_type
+from .declare import rename, wrong_type
+from .dim_names import refuse_names
 
+VARIADIC = 8  # the flag of code that takes any keyword arguments
 UNUSUAL = (AttributeError, ArithmeticError, KeyError, AssertionError, NameError, SystemError, RecursionError)
 
 
@@ -62,4 +64,23 @@ def explain_all(table: dict, attach=None) -> None:
                 attach(name, table[name])
 
 
+def respelled(name: str, function, kwargs: dict) -> dict | None:
+    """Keyword arguments under the names that a function has for them, or None if it has all, or none for one.
+
+    Raises:
+        NotImplementedError: for names of dims
+    """
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_flags & VARIADIC:
+        return None
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    unknown = [key for key in kwargs if key not in names]
+    changed = {rename(key, names): value for key, value in kwargs.items()}
+    if "names" in unknown:
+        refuse_names(name, changed.pop("names"))
+    fits = len(changed) + ("names" in unknown) == len(kwargs) and all(key in names for key in changed)
+    return changed if unknown and fits else None
+
+
 engine.bind("explained_call", explained_call)
+engine.bind("respelled", respelled)

@@ -98,7 +98,7 @@ def is_inference(input) -> bool:
     return input.is_inference()
 
 
-@composite
+@composite(method=True)
 def is_distributed(input) -> bool:
     """False: no tensor is spread over several processes."""
     return False

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 from ..core import engine
 from ..core.engine import Size, Tensor
 from ..ir import dtypes
 from .creation import fresh, sizes_of
-from .declare import FUNCTIONS, composite
+from .declare import FUNCTIONS, add_method, composite
 from .dtypes import dtype_argument
 from .from_data import as_array
 from .memory_format import preserve_format
+from .shape import reshape
 
 
 class TensorType(type):
@@ -39,11 +42,12 @@ NAMES = {
     "ComplexFloatTensor": dtypes.complex64,
     "ComplexDoubleTensor": dtypes.complex128,
 }
+WIDE = {"UInt16Tensor": dtypes.uint16, "UInt32Tensor": dtypes.uint32, "UInt64Tensor": dtypes.uint64}  # without a class
 _TYPES = {
     name: TensorType(name, (), {"dtype": dtype, "__module__": dtypes._MODULE, "is_cuda": False})
     for name, dtype in NAMES.items()
 }
-_BY_DTYPE = {dtype: name for name, dtype in NAMES.items()}
+_BY_DTYPE = {dtype: name for name, dtype in (NAMES | WIDE).items()}
 FUNCTIONS.update({name: made for name, made in _TYPES.items() if not name.startswith("Complex")})
 
 
@@ -127,3 +131,58 @@ def type_(input, dtype=None, non_blocking=False, memory_format=preserve_format):
 
 type_.__name__ = "type"
 composite(type_, method=True, public=False)
+
+
+# -- methods under former names ---------------------------------------------------------------------
+@composite(method=True, public=False)
+def resize(input, *sizes):
+    """`reshape` with a warning: unlike `resize_` it keeps the number of elements."""
+    warnings.warn("non-inplace resize is deprecated", UserWarning, 2)
+    return reshape(input, legacy_sizes(sizes))
+
+
+@composite(method=True, public=False)
+def resize_as(input, tensor):
+    """`reshape` to the shape of another tensor, with a warning."""
+    warnings.warn("non-inplace resize_as is deprecated", UserWarning, 2)
+    return reshape(input, tuple(tensor.shape))
+
+
+@composite(method=True, public=False)
+def reinforce(input, reward):
+    """RuntimeError: gradients of drawn numbers come from distributions' `log_prob`."""
+    raise RuntimeError("reinforce() was removed. Use the log_prob of a distribution instead.")
+
+
+def __reversed__(input):
+    """The slices of dim 0 in the opposite order, as a tensor; a tensor without dims itself."""
+    return input.flip(0) if input.ndim else input
+
+
+def __long__(input) -> int:
+    """The one element as an int."""
+    return int(input)
+
+
+def __nonzero__(input) -> bool:
+    """Whether the one element is not zero."""
+    return bool(input)
+
+
+def __div__(input, other):
+    """True division, as Python 2 called it."""
+    return input / other
+
+
+def __rdiv__(input, other):
+    """True division with the operands exchanged."""
+    return other / input
+
+
+def __idiv__(input, other):
+    """True division in place."""
+    return input.div_(other)
+
+
+for _method in (__reversed__, __long__, __nonzero__, __div__, __rdiv__, __idiv__):
+    add_method(_method.__name__, _method)
