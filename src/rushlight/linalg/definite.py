@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ir import build as B
 from ..ir.primitives import factor
 from ..ir.primitives.solve import solve_triangular
 from ..ops.declare import Tensor, op
@@ -103,6 +104,17 @@ def cholesky_solve(input, input2: Tensor, upper: bool = False):
     check_system("cholesky_solve", input2, input, True)
     right, L = broadcast_batches(input, input2)
     return solved_by_factor(L, right, upper)
+
+
+@cholesky_solve.vjp
+def _(cotangents, outputs, input, input2, upper=False):
+    """As if the whole of L were read: PyTorch's derivative has no zeros in the other triangle."""
+    g, x = cotangents[0], outputs[0]
+    g, L = broadcast_batches(g, input2)
+    moved = solved_by_factor(L, g, upper)
+    product = B.dot(moved, B.adjoint(x))
+    product = product + B.adjoint(product)
+    return moved, -(B.dot(L, product) if upper else B.dot(product, L))
 
 
 @op(public=False, out=True, exact=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..ops.declare import FUNCTIONS, add_method, composite
 from ..ops.named import named
 from . import definite, determinants, inverses, lu_factors, reflections, solving
+from .outputs import needs_gradient
 
 
 def declare(name: str, function, method: bool = True) -> None:
@@ -62,7 +63,10 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     """
     arguments = LU_data, LU_pivots, bool(unpack_data), bool(unpack_pivots)
     unpack = lu_factors.factors_unpacked
-    return named("lu_unpack", "P L U", unpack(*arguments) if out is None else unpack(*arguments, out=tuple(out)))
+    made = unpack(*arguments) if out is None else unpack(*arguments, out=tuple(out))
+    if needs_gradient(LU_data):  # P has no derivative
+        made = made[0].detach(), *made[1:]
+    return named("lu_unpack", "P L U", made)
 
 
 # -- QR ---------------------------------------------------------------------------------------

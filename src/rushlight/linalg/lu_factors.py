@@ -12,6 +12,7 @@ from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
 from ..ops.named import named
 from .checks import DIVISION, adjoint_letter, broadcast_batches, check_implemented, check_system
+from .outputs import needs_gradient
 
 __all__ = ["lu", "lu_factor", "lu_factor_ex", "lu_solve"]
 
@@ -110,8 +111,24 @@ def lu(A, *, pivot=True, out=None):
     tensor([[1., 2.],
             [4., 6.]])
     """
-    made = linalg_lu(A, bool(pivot)) if out is None else linalg_lu(A, bool(pivot), out=tuple(out))
+    if out is None and needs_gradient(A):
+        factors, pivots, _ = linalg_lu_factor_ex(A, bool(pivot), False)
+        made = permutation(pivots, factors.detach()), *triangles(factors)
+    else:
+        made = linalg_lu(A, bool(pivot)) if out is None else linalg_lu(A, bool(pivot), out=tuple(out))
     return named("linalg_lu", "P L U", made)
+
+
+@op(public=False)
+def permutation(pivots, LU: Tensor):
+    """P alone, of LU's type; it has no derivative."""
+    return permutation_matrix(pivots, LU.shape[-2], LU.dtype, None)
+
+
+@op(public=False)
+def triangles(LU):
+    """L and U alone."""
+    return unpacked(LU)
 
 
 PIVOTS = (

@@ -152,6 +152,8 @@ def ormqr_of(input, tau: Tensor, other: Tensor, left: bool = True, transpose: bo
         raise RuntimeError(f"{name}: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
     if other.shape[side] != input.shape[-2]:
         raise RuntimeError(f"{name}: other.shape[{side}] must be equal to input.shape[-2]")
+    if tau.shape[-1] > input.shape[-1]:
+        raise RuntimeError(f"{name}: tau.shape[-1] must be less than or equal to input.shape[-1]")
     if other.ndim != input.ndim or any(a != b for a, b in zip(other.shape[:-2], input.shape[:-2])):
         raise RuntimeError(
             f"{name}: Expected batch dimensions of other to be equal to input.shape[:-2], but got "

@@ -17,6 +17,7 @@ from .checks import (
     check_precision,
     check_same_types,
     check_system,
+    stores_columns,
 )
 
 __all__ = ["solve", "solve_ex", "solve_triangular", "tensorsolve"]
@@ -88,6 +89,7 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
 
 
 # -- triangular -------------------------------------------------------------------------------
+@stores_columns
 @op(public=False, out=True, exact=True)
 def linalg_solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False):
     """X with ``A @ X = B``, or with ``X @ A = B`` unless `left`, for triangular A.
@@ -124,6 +126,7 @@ def triangular(A, right, upper: bool, left: bool, unitriangular: bool, transpose
 solve_triangular = linalg_solve_triangular
 
 
+@stores_columns
 @op(public=False)
 def triangular_solution(b, A: Tensor, upper: bool, transpose: bool, unitriangular: bool):
     """The solution of the older `triangular_solve`, and A as broadcast."""

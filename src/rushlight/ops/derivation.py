@@ -12,7 +12,7 @@ from ..ir.derive import append_vjp
 from ..ir.graph import Graph, Value, current_graph
 from ..ir.primitives.call import call
 from .declare import LIST, Derived
-from .planning import Template, Tracer, plan_call
+from .planning import Template, Tracer, is_trivial, plan_call
 from .titles import title_of
 
 
@@ -34,11 +34,28 @@ class BackwardDeclaration(Derived):
         return gradients(self.template, self.flags, inputs, outputs, arguments[count + self.outputs :])
 
 
-def make_gradient_plan(structure, plan: Plan, flags: tuple) -> GradientPlan:
+class Derived:
+    """A gradient plan, and the sizes it is for: what a backward pass reads may depend on them."""
+
+    def __init__(self, structure, plan: Plan, flags: tuple):
+        tracer = Tracer()
+        self.plan = make_gradient_plan(structure, plan, flags, tracer)
+        guards = [g for g in tracer.scope.guards if not is_trivial(g)]
+        self.condition = eval(f"lambda {', '.join(tracer.symbols)}: {' and '.join(guards)}") if guards else None
+
+    def holds(self, template: Template, plan: Plan) -> bool:
+        if self.condition is None:
+            return True
+        entries = template_entries(template, plan)
+        layouts = [layout for layout in (*entries, *plan.layouts_of(entries)) if isinstance(layout, Layout)]
+        layouts += [layout for layout in plan.layouts_of(entries) if layout is not None and layout.floating]
+        return self.condition(*(number for layout in layouts for number in layout.values))
+
+
+def make_gradient_plan(structure, plan: Plan, flags: tuple, tracer: Tracer) -> GradientPlan:
     """Find what a backward pass reads, and make its op."""
     template = structure.template
     wanted = tuple(i for i, flag in enumerate(flags) if flag)
-    tracer = Tracer()
     flat = [tracer.value(entry) for entry in template_entries(template, plan)]
     layouts = output_layouts(plan, flat, template_entries(template, plan))
     floating = [layout is not None and layout.floating for layout in layouts]

@@ -200,13 +200,14 @@ class Structure:
 
     def derive(self, plan: Plan, flags: list):
         """The gradient plan when the flagged flat inputs require gradients."""
-        flags = tuple(flags)
-        found = self.gradients.get(flags)
-        if found is None:
-            from .derivation import make_gradient_plan
+        known = self.gradients.setdefault(tuple(flags), [])
+        for candidate in known:
+            if candidate.holds(self.template, plan):
+                return candidate.plan
+        from .derivation import Derived
 
-            found = self.gradients[flags] = make_gradient_plan(self, plan, flags)
-        return found
+        known.append(Derived(self, plan, tuple(flags)))
+        return known[-1].plan
 
 
 def write_recipe(tracer: Tracer, finished: Finished, lowered):

@@ -106,12 +106,12 @@ def add_result(finished: Finished, value, flat: list, declaration, j: int, trace
                 f"dimension "
                 "spans across two contiguous subspaces). Use .reshape(...) instead."
             )
-    if finished.elementwise:
+    if getattr(declaration, "by_columns", False) and value.ndim > 1:  # set by the room linalg
+        strides = column_strides(value.shape)
+    elif finished.elementwise:
         strides = elementwise_strides(value, flat)
     else:
         strides = natural_strides(value) or channels_strides(value, declaration.channels_source(flat, j))
-        if strides is None and getattr(declaration, "by_columns", False) and value.ndim > 1:  # set by the room linalg
-            strides = column_strides(value.shape)
     add_new(finished, value, strides)
 
 

@@ -52,10 +52,10 @@ def _solved(lower, x, adjoint: bool):
 @cholesky.vjp
 def _(node, g, _):
     lower = _lower(node, node.outputs[0])
-    inner = halved(B.dot(B.adjoint(lower), _lower(node, g)))
-    # L^-H inner L^-1, made Hermitian: the input counts as such
-    left = _solved(lower, B.adjoint(_solved(lower, inner + B.adjoint(inner), True)), True)
-    return [0.5 * left]
+    inner = B.dot(B.adjoint(lower), _lower(node, g))
+    # the input counts as Hermitian; what an imaginary diagonal of g would mean is left as it is, as in PyTorch
+    whole = triangle(inner, False) + B.adjoint(triangle(inner, False, -1))
+    return [0.5 * B.adjoint(_solved(lower, B.adjoint(_solved(lower, whole, True)), True))]
 
 
 @cholesky.jvp
@@ -88,7 +88,7 @@ def _(node, g, _):
     factor, result, upper = node.inputs[0], node.outputs[0], node.attrs["upper"]
     both = B.dot(B.dot(result, g + B.adjoint(g)), result)
     read = triangle(factor, upper)
-    return [triangle(-(B.dot(read, both) if upper else B.dot(both, read)), upper)]
+    return [-(B.dot(read, both) if upper else B.dot(both, read))]  # as if the other triangle were read, as in PyTorch
 
 
 @cholesky_inverse.jvp

@@ -48,9 +48,9 @@ def _over(upper, x, adjoint: bool = False):
 
 
 def _hermitian_sum(x):
-    """x + x^H with half of the diagonal, of an upper triangle whose diagonal counts as real."""
-    lower = B.adjoint(x)
-    return 2 * (halved(lower) + B.adjoint(halved(lower))) - _real_diagonal(x)
+    """x + x^H with half of the diagonal, of an upper triangle."""
+    lower = halved(B.adjoint(x))
+    return lower + B.adjoint(lower)
 
 
 def _real_diagonal(x):
