@@ -27,13 +27,13 @@ def check_matrices(name: str, A) -> None:
 
 # -- Hermitian matrices -------------------------------------------------------------------------------
 @op(public=False, out=True, exact=True)
-def eigh_of(A, lower: bool):
+def linalg_eigh(A, lower: bool):
     """Eigenvalues and eigenvectors by one triangle."""
     return spectra.eigh(A, lower=lower, fails=UNCONVERGED.format(name="linalg.eigh"))[:2]
 
 
 @op(public=False, out=True, exact=True)
-def eigvalsh_of(A, lower: bool):
+def linalg_eigvalsh(A, lower: bool):
     """Eigenvalues by one triangle."""
     return spectra.eigvalsh(A, lower=lower, fails=UNCONVERGED.format(name="linalg.eigh"))[0]
 
@@ -62,7 +62,7 @@ def eigh(A, UPLO="L", *, out=None):
     """
     check_matrices("linalg.eigh", A)
     lower = is_lower(UPLO)
-    made = eigh_of(A, lower) if out is None else eigh_of(A, lower, out=tuple(out))
+    made = linalg_eigh(A, lower) if out is None else linalg_eigh(A, lower, out=tuple(out))
     return named("linalg_eigh", "eigenvalues eigenvectors", made)
 
 
@@ -75,19 +75,19 @@ def eigvalsh(A, UPLO="L", *, out=None):
     check_matrices("linalg.eigh", A)
     lower = is_lower(UPLO)
     if out is not None:
-        return eigvalsh_of(A, lower, out=out)
-    return eigh_of(A, lower)[0] if needs_gradient(A) else eigvalsh_of(A, lower)
+        return linalg_eigvalsh(A, lower, out=out)
+    return linalg_eigh(A, lower)[0] if needs_gradient(A) else linalg_eigvalsh(A, lower)
 
 
 # -- general square matrices ---------------------------------------------------------------------------
 @op(public=False)
-def eig_of(A):
+def linalg_eig(A):
     """Eigenvalues and eigenvectors."""
     return spectra.eig(A, fails=UNCONVERGED.format(name="linalg.eig"))[:2]
 
 
 @op(public=False)
-def eigvals_of(A):
+def linalg_eigvals(A):
     """Eigenvalues."""
     return spectra.eigvals(A, fails=UNCONVERGED.format(name="linalg.eigvals"))[0]
 
@@ -106,7 +106,7 @@ def eig(A, *, out=None):
     tensor([0.+1.j, 0.-1.j])
     """
     check_matrices("linalg.eig", A)
-    made = eig_of(A)
+    made = linalg_eig(A)
     if out is not None:
         made = check_safe("torch.linalg.eig", ("eigenvalues", "eigenvectors"), made, tuple(out))
     return named("linalg_eig", "eigenvalues eigenvectors", made)
@@ -119,5 +119,5 @@ def eigvals(A, *, out=None):
     tensor([0.+1.j, 0.-1.j])
     """
     check_matrices("linalg.eigvals", A)
-    made = eig_of(A)[0] if out is None and needs_gradient(A) else eigvals_of(A)
+    made = linalg_eig(A)[0] if out is None and needs_gradient(A) else linalg_eigvals(A)
     return made if out is None else check_safe("torch.linalg.eigvals", ("eigenvalues",), (made,), (out,))[0]

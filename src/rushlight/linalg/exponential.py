@@ -33,7 +33,7 @@ def matrix_exp(A):
     if A.shape[-1] <= 1:
         return A.exp()
     degree, squarings = plan_for(largest_norm(A).item(), A.dtype) if A.numel() else (2, 0)
-    return exponential(A, degree, squarings)
+    return linalg_matrix_exp(A, degree, squarings)
 
 
 @op(public=False)
@@ -75,7 +75,7 @@ def norms(A):
 
 # -- the exponential for a known number of squarings -------------------------------------------------
 @op(public=False)
-def exponential(A, degree: int, squarings: int):
+def linalg_matrix_exp(A, degree: int, squarings: int):
     """exp(A) by a polynomial and at most so many squarings; each matrix takes as many as it needs."""
     x = wide(A)
     needed = halvings(x, degree, squarings)
@@ -116,7 +116,7 @@ def identity_like(x):
     return B.expand(B.cast(B.eq(B.iota(plane, 0), B.iota(plane, 1)), x.dtype), x.shape)
 
 
-@exponential.vjp
+@linalg_matrix_exp.vjp
 def _(cotangents, outputs, A, degree, squarings):
     """Fréchet's derivative at the adjoint: the upper right block of exp([[A^H, G], [0, A^H]]).
 
@@ -129,7 +129,7 @@ def _(cotangents, outputs, A, degree, squarings):
     zero = B.zeros_like(x)
     block = B.concat([B.concat([x, g * scale], -1), B.concat([zero, x], -1)], -2)
     n = x.shape[-1]
-    corner = B.narrow(B.narrow(exponential(block, degree, squarings + 1), -2, 0, n), -1, n, n)
+    corner = B.narrow(B.narrow(linalg_matrix_exp(block, degree, squarings + 1), -2, 0, n), -1, n, n)
     return B.cast(corner / scale, A.dtype)
 
 

@@ -36,7 +36,7 @@ def check_matrix(A, driver=None) -> None:
 
 
 @op(public=False, out=True, exact=True)
-def svd_of(A, full: bool):
+def linalg_svd(A, full: bool):
     """U, S and V^H."""
     m, n = A.shape[-2:]
     if any(type(size) is int and size == 0 for size in (m, n)):
@@ -55,7 +55,7 @@ def vectors_of_nothing(A, rows: int, columns: int):
 
 
 @op(public=False, out=True, exact=True)
-def svdvals_of(A):
+def linalg_svdvals(A):
     """Singular values."""
     return singular.svdvals(A, fails=FAILS)[0]
 
@@ -78,7 +78,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
     """
     check_matrix(A, driver)
     full = bool(full_matrices)
-    made = svd_of(A, full) if out is None else svd_of(A, full, out=tuple(out))
+    made = linalg_svd(A, full) if out is None else linalg_svd(A, full, out=tuple(out))
     return named("linalg_svd", "U S Vh", made)
 
 
@@ -90,8 +90,8 @@ def svdvals(A, *, driver=None, out=None):
     """
     check_matrix(A, driver)
     if out is not None:
-        return svdvals_of(A, out=out)
-    return svd_of(A, False)[1] if needs_gradient(A) else svdvals_of(A)
+        return linalg_svdvals(A, out=out)
+    return linalg_svd(A, False)[1] if needs_gradient(A) else linalg_svdvals(A)
 
 
 # -- tolerances -----------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def cutoff(values, atol, rtol):
 
 # -- pseudo-inverse ---------------------------------------------------------------------------------------
 @op(public=False)
-def pinv_of(A, atol: Number, rtol: Number, hermitian: bool):
+def linalg_pinv(A, atol: Number, rtol: Number, hermitian: bool):
     """The pseudo-inverse by singular values, or by eigenvalues."""
     if hermitian:
         values, right, _ = spectra.eigh(A, lower=True, fails=UNCONVERGED.format(name="linalg.eigh"))
@@ -136,7 +136,7 @@ def pinv_of(A, atol: Number, rtol: Number, hermitian: bool):
     return B.matmul(right * B.unsqueeze(inverse, -2), B.adjoint(left))
 
 
-@pinv_of.vjp
+@linalg_pinv.vjp
 def _(cotangents, outputs, A, atol, rtol, hermitian):
     """Golub and Pereyra, "The Differentiation of Pseudo-Inverses", 1973: holds while the rank stays."""
     (g,), (p,) = cotangents, outputs
@@ -170,5 +170,5 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     if A.numel() == 0:
         made = A.new_zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]))
     else:
-        made = pinv_of(A, atol, rtol, bool(hermitian))
+        made = linalg_pinv(A, atol, rtol, bool(hermitian))
     return made if out is None else store(out, made, "linalg.pinv")
