@@ -46,6 +46,13 @@ def test_namespace_has(name):
 def test_namespace_has_nothing_else():
     unsigned = {"uint16", "uint32", "uint64"}  # where tensors have them
     assert set(xp.__all__) - set(NAMES) <= unsigned | {"linalg", "fft"}
+    extensions = {
+        xp.linalg: "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank "
+        "matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm",
+        xp.fft: "fft ifft fftn ifftn rfft irfft rfftn irfftn hfft ihfft fftfreq rfftfreq fftshift ifftshift",
+    }
+    for extension, names in extensions.items():
+        assert set(extension.__all__) == set(names.split()) and all(hasattr(extension, n) for n in names.split())
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -141,6 +148,39 @@ CASES = {
     "var": lambda m, a: m.var(a(FLOAT), axis=(0, 1), correction=1.5, keepdims=True),
     "vecdot": lambda m, a: m.vecdot(a(COMPLEX), a(COMPLEX[::-1].copy()), axis=-2),
     "where": lambda m, a: m.where(a(BOOL), a(FLOAT), a(FLOAT[0])),
+}
+SQUARE = FLOAT.reshape(6, 2, 2) @ FLOAT.reshape(6, 2, 2).swapaxes(1, 2) + np.eye(2)
+CASES |= {
+    "cholesky": lambda m, a: m.linalg.cholesky(a(SQUARE), upper=True),
+    "cross": lambda m, a: m.linalg.cross(a(FLOAT), a(FLOAT[::-1].copy()), axis=0),
+    "det": lambda m, a: m.linalg.det(a(SQUARE)),
+    "diagonal": lambda m, a: m.linalg.diagonal(a(FLOAT), offset=1),
+    "eigvalsh": lambda m, a: m.linalg.eigvalsh(a(SQUARE)),
+    "eigenvalues": lambda m, a: m.linalg.eigh(a(SQUARE)).eigenvalues,
+    "inv": lambda m, a: m.linalg.inv(a(SQUARE)),
+    "matrix_norm": lambda m, a: m.linalg.matrix_norm(a(FLOAT), keepdims=True, ord=1),
+    "matrix_power": lambda m, a: m.linalg.matrix_power(a(SQUARE), -2),
+    "matrix_rank": lambda m, a: m.linalg.matrix_rank(a(FLOAT), rtol=1e-3),
+    "outer": lambda m, a: m.linalg.outer(a(FLOAT[0, 0]), a(FLOAT[0, 1])),
+    "pinv": lambda m, a: m.linalg.pinv(a(FLOAT)),
+    "R": lambda m, a: m.linalg.qr(a(FLOAT), mode="complete").R ** 2,
+    "slogdet": lambda m, a: m.linalg.slogdet(a(SQUARE)),
+    "solve": lambda m, a: m.linalg.solve(a(SQUARE), a(FLOAT[0].T.copy())),
+    "solve vector": lambda m, a: m.linalg.solve(a(SQUARE), a(FLOAT[0, 0])),
+    "svdvals": lambda m, a: m.linalg.svdvals(a(FLOAT)),
+    "S": lambda m, a: m.linalg.svd(a(FLOAT), full_matrices=False).S,
+    "trace": lambda m, a: m.linalg.trace(a(INT.astype(np.int32)), offset=-1),
+    "vector_norm": lambda m, a: m.linalg.vector_norm(a(FLOAT), axis=(0, 1), ord=3, keepdims=True),
+    "fft": lambda m, a: m.fft.fft(a(COMPLEX), n=5, axis=0, norm="ortho"),
+    "ifftn": lambda m, a: m.fft.ifftn(a(COMPLEX), axes=(0, 1)),
+    "rfftn": lambda m, a: m.fft.rfftn(a(FLOAT), s=(2, 4), axes=(0, 1)),
+    "irfft": lambda m, a: m.fft.irfft(a(COMPLEX), axis=1),
+    "hfft": lambda m, a: m.fft.hfft(a(COMPLEX), n=6, axis=1, norm="forward"),
+    "ihfft": lambda m, a: m.fft.ihfft(a(FLOAT), axis=1),
+    "fftshift": lambda m, a: m.fft.fftshift(a(FLOAT), axes=1),
+    "ifftshift": lambda m, a: m.fft.ifftshift(a(FLOAT)),
+    "fftfreq": lambda m, a: m.astype(m.fft.fftfreq(5, d=0.25), m.float32),
+    "rfftfreq": lambda m, a: m.astype(m.fft.rfftfreq(6), m.float32),
 }
 if np.lib.NumpyVersion(np.__version__) < "2.1.0":  # the first that follows 2023.12
     CASES.clear()

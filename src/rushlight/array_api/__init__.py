@@ -8,7 +8,7 @@ arrays. One thing tensors keep: `x.size` is the method of PyTorch; `x.numel()` i
 from __future__ import annotations
 
 from ..ops import FUNCTIONS as _F
-from . import linalg
+from . import fft, linalg
 from .creation import (
     arange,
     asarray,
@@ -62,4 +62,4 @@ globals().update({name: _F[ours] for name, ours in _SAME.items()})
 
 __all__ = sorted(name for name, value in globals().items() if name[0] != "_" and not isinstance(value, type(linalg)))
 __all__.remove("annotations")
-__all__ += ["__array_api_version__", "__array_namespace_info__", "linalg"]
+__all__ += ["__array_api_version__", "__array_namespace_info__", "fft", "linalg"]
