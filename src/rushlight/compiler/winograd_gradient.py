@@ -100,7 +100,8 @@ def gradient_kernel(key: WeightGradient) -> Kernel:
     emit_transpose(module, key.dtype)
     emit_pack_lines(module, key.lines)
     emit_pack_planes(module, key.dtype, key.by_rows)
-    emit_pack_planes(module, key.dtype, key.gradient, "pack_gradient")
+    if key.gradient is not key.by_rows:
+        emit_pack_planes(module, key.dtype, key.gradient, "pack_gradient")
     emit_transform_image(module, key.dtype, ranges=False)
     emit_transform_gradient(module, key.dtype)
     emit_adjoint(module, key.dtype)
@@ -182,7 +183,8 @@ class _Writer(TileWriter):
         source = self.element(self.gradient, f.add(start, f.mul(feature, p["gradient_c"])))
         steps = (p[f"gradient_{dim}"] for dim in "c12")
         given = source, *steps, f.sub(self.features, feature), rows, columns, self.block["planes"], pitch
-        f.call("pack_gradient", "void", *given)
+        pack = "pack_planes" if self.key.gradient is self.key.by_rows else "pack_gradient"
+        f.call(pack, "void", *given)
 
     def _adjoint(self) -> V:
         """From products to sums; returns whether there are infinities or NaN in them."""

@@ -51,60 +51,63 @@ class _RepairWriter(BlockWriter):
         self.sums = self.scratch
 
     def emit(self) -> None:
-        f, p = self.f, self.p
-        self.count = f.variable("i64", ZERO)
-        mask = integer(self.dtype)
-        with f.loop(self.first, self.last) as tile:
-            rest, column = divide(f, tile, p["tile_columns"])
-            image, row = divide(f, rest, p["tile_rows"])
-            for window in range(WINDOWS):
-                place = f.add(f.mul(f.sub(tile, self.first), i64(WINDOWS)), i64(window))
-                flag = f.load(f.at(self.flags, mask, place), mask)
-                i, j = divmod(window, STEP)
-                y, x = (f.add(f.mul(n, i64(STEP)), i64(k)) for n, k in ((row, i), (column, j)))
-                exists = f.binary("and", f.compare("slt", y, p["pixels1"]), f.compare("slt", x, p["pixels2"]))
-                with f.when(f.binary("and", exists, f.compare("ne", flag, f.const(0, mask)))):
-                    self._append(f.add(f.mul(f.add(f.mul(image, p["pixels1"]), y), p["pixels2"]), x))
-        self._compute()
-
-    def _append(self, pixel: V) -> None:
+        """Note the pixels to compute, and compute them when there are enough or no more."""
         f = self.f
-        now = f.load(self.count, "i64")
-        f.store(pixel, f.at(self.pixels, "i64", now))
-        f.store(f.add(now, ONE), self.count)
-        with f.when(f.compare("eq", now, i64(PIXELS - 1))):
-            self._compute()
+        self.count = f.variable("i64", ZERO)
+        windows = f.mul(f.sub(self.last, self.first), i64(WINDOWS))
+        with f.loop(0, f.add(windows, ONE)) as window:
+            ended = f.compare("eq", window, windows)
+            with f.when(f.compare("ne", window, windows)):
+                self._note(window)
+            count = f.load(self.count, "i64")
+            full = f.binary("or", ended, f.compare("eq", count, i64(PIXELS)))
+            with f.when(f.binary("and", full, f.compare("sgt", count, ZERO))):
+                self._compute(count)
+                f.store(ZERO, self.count)
 
-    def _compute(self) -> None:
+    def _note(self, window: V) -> None:
+        """Append the number of a window's pixel, counted over all images, if it is flagged and exists."""
+        f, p, mask = self.f, self.p, integer(self.dtype)
+        tile, place = divide(f, window, i64(WINDOWS))
+        rest, column = divide(f, f.add(self.first, tile), p["tile_columns"])
+        image, row = divide(f, rest, p["tile_rows"])
+        y, x = (f.add(f.mul(n, i64(STEP)), part) for n, part in zip((row, column), divide(f, place, i64(STEP))))
+        exists = f.binary("and", f.compare("slt", y, p["pixels1"]), f.compare("slt", x, p["pixels2"]))
+        flag = f.load(f.at(self.flags, mask, window), mask)
+        with f.when(f.binary("and", exists, f.compare("ne", flag, f.const(0, mask)))):
+            now = f.load(self.count, "i64")
+            pixel = f.add(f.mul(f.add(f.mul(image, p["pixels1"]), y), p["pixels2"]), x)
+            f.store(pixel, f.at(self.pixels, "i64", now))
+            f.store(f.add(now, ONE), self.count)
+
+    def _compute(self, count: V) -> None:
         """The results of the pixels noted so far."""
         f, p = self.f, self.p
-        count = f.load(self.count, "i64")
-        with f.when(f.compare("sgt", count, ZERO)):
-            with f.loop(0, p["channels"], CHANNELS) as channel:
-                channels = f.minimum(f.sub(p["channels"], channel), i64(CHANNELS))
-                source = self.element(self.image, f.mul(channel, p["image_c"]))
-                with f.loop(0, count) as number:
-                    pixel = f.load(f.at(self.pixels, "i64", number), "i64")
-                    # whole vectors are written: each pixel's overwrites what those before left behind theirs
-                    target = self.element(self.lines, number)
-                    bounds = pixel, f.add(pixel, ONE)
-                    f.call("pack_lines", "void", source, *bounds, channels, target, self.pitch, f.params)
-                self._multiply(channel, channels, count)
+        with f.loop(0, p["channels"], CHANNELS) as channel:
+            channels = f.minimum(f.sub(p["channels"], channel), i64(CHANNELS))
+            source = self.element(self.image, f.mul(channel, p["image_c"]))
             with f.loop(0, count) as number:
-                self._store(number)
-            f.store(ZERO, self.count)
+                pixel = f.load(f.at(self.pixels, "i64", number), "i64")
+                # whole vectors are written: each pixel's overwrites what those before left behind theirs
+                target = self.element(self.lines, number)
+                bounds = pixel, f.add(pixel, ONE)
+                f.call("pack_lines", "void", source, *bounds, channels, target, self.pitch, f.params)
+            self._multiply(channel, channels, count)
+        with f.loop(0, count) as number:
+            self._store(number)
 
     def _multiply(self, channel: V, channels: V, count: V) -> None:
         """Add a block of channels to the sums, tap by tap."""
         f, p = self.f, self.p
         start = f.add(f.mul(self.row, p["weight_row"]), f.mul(channel, p["weight_column"]))
         first = f.select(f.compare("eq", channel, ZERO), i64(FIRST), ZERO)
-        for tap in range(SQUARE):
-            t1, t2 = divmod(tap, TAPS)
-            place = f.add(f.mul(i64(t1), p["weight_1"]), f.mul(i64(t2), p["weight_2"]))
+        with f.loop(0, SQUARE) as tap:
+            t1, t2 = divide(f, tap, i64(TAPS))
+            place = f.add(f.mul(t1, p["weight_1"]), f.mul(t2, p["weight_2"]))
             a = self.element(self.weight, f.add(start, place)), p["weight_row"], p["weight_column"]
-            b = self.element(self.lines, i64(tap * PITCH)), i64(SQUARE * PITCH)
-            self.multiply(a, b, channels, (self.sums, self.pitch), self.rows, count, ZERO if tap else first)
+            b = self.element(self.lines, f.mul(tap, self.pitch)), i64(SQUARE * PITCH)
+            flags = f.select(f.compare("eq", tap, ZERO), first, ZERO)
+            self.multiply(a, b, channels, (self.sums, self.pitch), self.rows, count, flags)
 
     def _store(self, number: V) -> None:
         f, p, lanes = self.f, self.p, Lanes(self.f, self.dtype, 1)
