@@ -138,6 +138,19 @@ convolution("conv 1x1 64-256 56x56, batch 1", 1, 64, 256, 56, 1)
 convolution("conv 1x1 512-128 28x28, batch 8", 8, 512, 128, 28, 1)
 
 
+# -- linear algebra -----------------------------------------------------------------------------------
+@workload("svd 512", 0.7, 1)
+def svd(T):
+    x = normal(T, 512, 512)
+    return lambda: T.linalg.svd(x)
+
+
+@workload("eigh 8x8, batch 4096", 4, 8)
+def tiny_eigh(T):
+    x = normal(T, 4096, 8, 8)
+    return lambda: T.linalg.eigh(x)
+
+
 @workload("digits CNN train step, batch 64", 1.3, 2)
 def digits(T):
     nn = T.nn
