@@ -10,7 +10,7 @@ from . import compaction, indexing, masking, scattering, replacing, embeddings, 
 from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, filling, random, noise, complex
 from . import einsum, linear_forms, distances, facts
-from . import gradient, coordinates, histogramdd, native, copies, symbolic
+from . import gradient, coordinates, histogramdd, native, copies, symbolic, hashing, dim_names
 from . import deferred, operators, printing
 # fmt: on
 from ..interop import array_namespace, arrays, buffers, dlpack, pickling, storage
