@@ -181,9 +181,11 @@ class _Writer(TileWriter):
             height = f.minimum(f.mul(rows, i64(STEP)), f.sub(p["pixels1"], y))
             length = f.minimum(f.mul(width, i64(STEP)), f.sub(p["pixels2"], x))
             source = self.element(products, f.mul(tile, i64(self.panel)))
-            keep, broken = (self.element(self.block[name], f.mul(tile, i64(WINDOWS))) for name in ("keep", "broken"))
+            keep, *flags = (
+                self.element(self.block[n], f.mul(tile, i64(WINDOWS))) for n in ("keep", "repair", "broken")
+            )
             pixels = self.block["pixels"], height, length
-            given = source, self.sums, rows, width, columns, keep, self.block["bias"], *pixels, broken
+            given = source, self.sums, rows, width, columns, keep, self.block["bias"], *pixels, *flags
             f.store(f.binary("or", f.load(found, "i64"), f.call("transform_result", "i64", *given)), found)
             start = f.add(dot(f, p, "result", image, [ZERO, y, x]), f.mul(row, p["result_c"]))
             self._store(height, length, columns, start)

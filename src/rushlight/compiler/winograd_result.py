@@ -22,7 +22,8 @@ ARGUMENTS = (
     ("ptr", "target"),  # [row][column][column of the panel]: pixels without gaps
     ("i64", "height"),  # rows and columns of pixels that exist
     ("i64", "width"),
-    ("ptr", "repair"),  # [tile][window]: set to one where the result is infinite or not a number, else to zero
+    ("ptr", "repair"),  # [tile][window]: not zero where the result is going to be computed directly anyway
+    ("ptr", "broken"),  # the same, set here for other results that are infinite or not a number
 )
 
 
@@ -63,8 +64,12 @@ class _ResultWriter:
             doubt = any_nan(f, f.load(self.doubt, self.type))
             bad = f.cast("trunc", doubt, self.mask) if self.mask != "i64" else doubt
             for window in range(WINDOWS):
-                f.store(bad, f.at(a["repair"], self.mask, f.add(f.mul(tile, i64(WINDOWS)), i64(window))))
-            f.store(f.binary("or", f.load(found, "i64"), doubt), found)
+                place = f.add(f.mul(tile, i64(WINDOWS)), i64(window))
+                known = f.load(f.at(a["repair"], self.mask, place), self.mask)
+                broken = f.select(f.compare("eq", known, f.const(0, self.mask)), bad, f.const(0, self.mask))
+                f.store(broken, f.at(a["broken"], self.mask, place))
+                wide = f.cast("zext", broken, "i64") if self.mask != "i64" else broken
+                f.store(f.binary("or", f.load(found, "i64"), wide), found)
         f.line(f"ret {f.load(found, 'i64')}")
 
     def _targets(self, row: V, column: V) -> list[tuple[V, V]]:
