@@ -50,3 +50,4 @@ def test_names_for_annotations():
     with pytest.raises(AttributeError):
         rl.functional.relu
     assert not (rl.has_cuda or rl.has_mkl or rl.has_mkldnn or rl.has_openmp or rl.has_cudnn)
+    assert rl.has_lapack and rl.has_spectral and rl.legacy_contiguous_format is rl.contiguous_format

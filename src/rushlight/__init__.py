@@ -57,6 +57,8 @@ newaxis = None
 globals().update(ops.FUNCTIONS)
 
 has_cuda = has_cudnn = has_mkl = has_mkldnn = has_openmp = False  # kernels are generated: no such library is in use
+has_lapack = has_spectral = True  # `linalg` and `fft` are there
+legacy_contiguous_format = contiguous_format
 
 _ROOMS = {
     "accelerator": "accelerator",

@@ -61,16 +61,30 @@ def _rebuild_buffer(cls: type, data: Tensor, persistent: bool) -> Buffer:
     return cls(data, persistent=persistent)
 
 
-class UninitializedParameter(Parameter):
+class UninitializedTensorMixin:
+    """What parameters and buffers share whose shape a lazy module learns from its first input.
+
+    `cls_to_become` is the class that they have from then on.
+    """
+
+    cls_to_become: type
+
+    def materialize(self, shape: tuple[int, ...], device=None, dtype=None) -> None:
+        """Becomes a plain parameter or buffer of `shape` with undefined values."""
+        self.data = ops.empty(shape, device=device or self.device, dtype=dtype or self.dtype)
+        self.__class__ = self.cls_to_become
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A parameter whose shape a lazy module learns from its first input; see `materialize`."""
+
+    cls_to_become = Parameter
 
     def __new__(cls, requires_grad: bool = True, device=None, dtype=None) -> UninitializedParameter:
         return Tensor._make_subclass(cls, ops.empty(0, device=device, dtype=dtype), requires_grad)
-
-    def materialize(self, shape: tuple[int, ...], device=None, dtype=None) -> None:
-        """Becomes a plain `Parameter` of `shape` with undefined values."""
-        self.data = ops.empty(shape, device=device or self.device, dtype=dtype or self.dtype)
-        self.__class__ = Parameter
 
     def __deepcopy__(self, memo: dict) -> UninitializedParameter:
         if id(self) not in memo:
@@ -80,22 +94,16 @@ class UninitializedParameter(Parameter):
     def __reduce_ex__(self, protocol: int):
         return UninitializedParameter, (self.requires_grad, self.device, self.dtype)
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
 
-
-class UninitializedBuffer(Buffer):
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     """A buffer whose shape a lazy module learns from its first input."""
+
+    cls_to_become = Buffer
 
     def __new__(cls, requires_grad: bool = False, device=None, dtype=None, persistent: bool = True):
         buffer = Tensor._make_subclass(cls, ops.empty(0, device=device, dtype=dtype), requires_grad)
         buffer.persistent = persistent
         return buffer
-
-    def materialize(self, shape: tuple[int, ...], device=None, dtype=None) -> None:
-        """Becomes a plain `Buffer` of `shape` with undefined values."""
-        self.data = ops.empty(shape, device=device or self.device, dtype=dtype or self.dtype)
-        self.__class__ = Buffer
 
     def __deepcopy__(self, memo: dict) -> UninitializedBuffer:
         if id(self) not in memo:
@@ -105,10 +113,7 @@ class UninitializedBuffer(Buffer):
     def __reduce_ex__(self, protocol: int):
         return UninitializedBuffer, (False, self.device, self.dtype, self.persistent)
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
 
 def is_lazy(parameter: object) -> bool:
     """Whether a parameter or buffer still waits for its shape."""
-    return isinstance(parameter, (UninitializedParameter, UninitializedBuffer))
+    return isinstance(parameter, UninitializedTensorMixin)
