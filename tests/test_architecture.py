@@ -21,6 +21,7 @@ ORDER = [
     "linalg",
     "autograd",
     "nn",
+    "func",
     "optim",
     "data",
     "serialization",

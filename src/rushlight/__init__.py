@@ -68,6 +68,7 @@ _ROOMS = {
     "cuda": "cuda",
     "data": "data",
     "fft": "fft",
+    "func": "func",
     "functional": "functional",
     "interop": "interop",
     "linalg": "linalg",
@@ -118,6 +119,7 @@ _NAMES = {
     "sparse_coo_tensor": "sparse",
     "sparse_csc_tensor": "sparse",
     "sparse_csr_tensor": "sparse",
+    "vmap": "func",
 }
 
 

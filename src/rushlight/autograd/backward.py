@@ -129,26 +129,39 @@ def grad(
 
 
 def batched_grad(outputs, inputs, cotangents, retain_graph, create_graph, allow_unused, materialize_grads) -> tuple:
-    """`grad` for cotangents with one more dimension in front, one walk each: gradients stacked along it."""
+    """`grad` for cotangents with one more dimension in front: one walk for all of them."""
+    from .levels import Level, enter, leave
+
+    roots, wanted = as_tensors(outputs, "grad"), as_tensors(inputs, "grad")
     given = [cotangents] if isinstance(cotangents, Tensor) else list(cotangents or ())
     counts = {len(c) for c in given if c is not None}
     if len(counts) != 1:
         raise RuntimeError(f"grad(is_grads_batched=True): expected cotangents of one batch size, got {sorted(counts)}")
+    check_batches(roots, given)
     (count,) = counts
-    keep = create_graph if retain_graph is None else retain_graph
-    rows = [
-        grad(
-            outputs,
-            inputs,
-            [None if c is None else c[i] for c in given],
-            keep or i + 1 < count,
+    with Level(count) as level:
+        samples = [None if c is None else enter(c, 0, level) for c in given]
+        found = grad(
+            roots,
+            wanted,
+            samples,
+            retain_graph,
             create_graph,
             allow_unused=allow_unused,
             materialize_grads=materialize_grads,
         )
-        for i in range(count)
-    ]
-    return tuple(None if parts[0] is None else ops.joining.stack(parts) for parts in zip(*rows))
+        return tuple(None if g is None else leave(g, 0, level) for g in found)
+
+
+def check_batches(roots: list, cotangents: list) -> None:
+    for root, cotangent in zip(roots, cotangents):
+        if cotangent is not None and cotangent.shape[1:] != root.shape:
+            raise RuntimeError(
+                f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                f"dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output has a shape of {cotangent.shape} and output has a "
+                f"shape of {root.shape}."
+            )
 
 
 def tensor_backward(tensor, gradient, retain_graph, create_graph, inputs) -> None:
@@ -183,7 +196,7 @@ def dense(cotangent):
 
 def clone_like(gradient, leaf):
     """A gradient that nobody else holds; dense ones have the leaf's layout."""
-    if gradient._layout.sparse:
+    if gradient._layout.sparse or gradient._layout.batch or leaf._layout.batch:
         return gradient.detach().clone()
     made = engine.empty_tensor(dense_layout(leaf))
     made.copy_(gradient.detach())
@@ -228,8 +241,20 @@ def validated(node, i: int, gradient, layout):
                 f"shape compatible with {list(layout.shape)}"
             )
         gradient = ops.shape.sum_to_size(gradient, layout.shape)
+    if gradient._layout.batch:
+        gradient = of_own_samples(node, gradient, layout)
     if gradient.dtype is not layout.dtype:
         gradient = ops.copying.cast_for_gradient(gradient, layout.dtype)
+    return gradient
+
+
+def of_own_samples(node, gradient, layout):
+    """The gradient of what is one for all samples of a `vmap` that the node is part of: the sum over them."""
+    own = {level for level, _, _ in layout.batch or ()}
+    of_node = {level for part in node.output_layouts if part is not None for level, _, _ in part.batch or ()}
+    for level, _, _ in gradient._layout.batch:
+        if level in of_node and level not in own:
+            gradient = ops.reduction.sum(engine.reveal(gradient, 0, level), 0)
     return gradient
 
 

@@ -12,7 +12,7 @@ import weakref
 from collections import namedtuple
 
 from ..core import engine
-from ..core.engine import Op, Tensor
+from ..core.engine import Op, Tensor, is_grad_enabled
 from ..ir.derive import append_jvp
 from ..ir.graph import current_graph
 from ..ops.declare import FUNCTIONS, Derived
@@ -24,6 +24,7 @@ UnpackedDualTensor.__doc__ = "What `unpack_dual` returns: a tensor without its t
 
 _levels = itertools.count(1)
 _open: dict[int, list] = {}  # level -> weak references to the tensors that have a tangent there
+_around: dict[int, int] = {}  # level -> the level around it, or 0
 
 
 class dual_level:
@@ -44,11 +45,16 @@ class dual_level:
 
 
 def enter_dual_level() -> int:
-    """Open a level; RuntimeError if one is open in this thread."""
+    """Open a level; RuntimeError if one is open in this thread (`func.jvp` may nest, one inside the other)."""
     if engine.dual_level():
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    return open_level()
+
+
+def open_level() -> int:
+    """Open a level inside of the one that is open, if one is."""
     level = next(_levels)
-    _open[level] = []
+    _open[level], _around[level] = [], engine.dual_level()
     engine.set_dual_level(level)
     return level
 
@@ -58,11 +64,27 @@ def exit_dual_level(*, level: int | None = None) -> None:
     current = engine.dual_level()
     if not current or (level is not None and level != current):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created.")
-    engine.set_dual_level(0)
+    engine.set_dual_level(_around.pop(current))
     for reference in _open.pop(current):
         tensor = reference()
         if tensor is not None:
-            engine.set_tangent(tensor, None, 0)
+            engine.set_tangent(tensor, None, current)
+
+
+def around(level: int) -> int:
+    """The level around one, or 0."""
+    return _around.get(level, 0)
+
+
+def tangents_here(tensor: Tensor) -> dict:
+    """The directions in which a tensor moves at the open levels: level -> tangent."""
+    level, found = engine.dual_level(), {}
+    while level:
+        tangent = engine.tangent_of(tensor, level)
+        if tangent is not None:
+            found[level] = tangent
+        level = around(level)
+    return found
 
 
 def current_level(level, what: str) -> int:
@@ -102,7 +124,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     tangent = engine.tangent_of(tensor, current_level(level, "unpack a dual tensor"))
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
-    engine.set_dual_level(0)
+    engine.set_dual_level(around(current))
     try:
         return UnpackedDualTensor(tensor.view_as(tensor), tangent.view_as(tangent))
     finally:
@@ -110,11 +132,14 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def attach(tensor: Tensor, tangent: Tensor, level: int) -> None:
-    """Give a tensor its tangent, in the tensor's own layout, so that views of one are views of the other."""
-    layout = tensor._layout
-    if tangent._layout is not layout and not layout.overlapping:
-        laid = engine.empty_tensor(layout)
-        was = engine.set_dual_level(0)
+    """Give a tensor its tangent, in the tensor's own layout, so that views of one are views of the other.
+
+    Of batch dims that nobody sees it may have others than the tensor.
+    """
+    layout = tensor._layout.logical
+    if tangent._layout.logical is not layout and not layout.overlapping:
+        laid = engine.empty_tensor(engine.extended_layout(layout, tangent._layout.batch))
+        was = engine.set_dual_level(around(level))
         tangent = laid.copy_(tangent)
         engine.set_dual_level(was)
     engine.set_tangent(tensor, tangent, level)
@@ -169,24 +194,59 @@ def forward_op(structure, flags: tuple) -> Op:
 
 
 def perform_dual(op: Op, plan, flat: list):
-    """Run a planned call some of whose arguments have tangents, and give its results theirs."""
-    level = engine.set_dual_level(0)
-    try:
+    """Run a planned call some of whose arguments have tangents, and give its results theirs.
+
+    Inside, the level around is open: the call and the op that moves tangents are differentiated there in turn.
+    """
+    current = level = engine.dual_level()
+    tangents: list = []
+    while level and not any(t is not None for t in tangents):
         tangents = [engine.tangent_of(v, level) if isinstance(v, Tensor) else None for v in flat]
-        flags = tuple(t is not None for t in tangents)
-        mover = forward_op(plan.derive.__self__, flags)
-        moved = mover.call([*flat, *(t for t in tangents if t is not None)])
-        result = engine.perform_plan(op, plan, flat)
-        if op.into >= 0:
-            move_in_place(flat[op.into], moved[0], level)
-        elif result is not None:
-            results = result if isinstance(result, (tuple, list)) else [result]
-            for value, tangent in zip(results, moved):
-                if tangent is not None and not any(value is v for v in flat):
-                    attach(value, as_tangent(tangent, value), level)
-        return result
+        found, level = level, around(level)
+    engine.set_dual_level(level)
+    try:
+        if all(t is None for t in tangents):  # of a level that is not open here
+            return engine.perform_plan(op, plan, flat)
+        return perform_moving(op, plan, flat, tangents, found)
     finally:
-        engine.set_dual_level(level)
+        engine.set_dual_level(current)
+
+
+def perform_moving(op: Op, plan, flat: list, tangents: list, level: int):
+    flags = tuple(t is not None for t in tangents)
+    mover = forward_op(plan.derive.__self__, flags)
+    moved = mover.call([*flat, *(t for t in tangents if t is not None)])
+    if op.into >= 0:
+        return perform_in_place(op, plan, flat, tangents[op.into], moved[0], level)
+    result = engine.perform_plan(op, plan, flat)
+    if result is not None:
+        results = result if isinstance(result, (tuple, list)) else [result]
+        for value, tangent in zip(results, moved):
+            if tangent is not None and not any(value is v for v in flat):
+                attach(value, as_tangent(tangent, value), level)
+                follow_kept(value, -1, engine.tangent_of(value, level), level)
+    return result
+
+
+def perform_in_place(op: Op, plan, flat: list, before, after, level: int):
+    """A write: what its node keeps of the old value moves as that did."""
+    target = flat[op.into]
+    recorded = is_grad_enabled() and any(isinstance(v, Tensor) and v.requires_grad for v in flat)
+    before = before.clone() if recorded and before is not None else None
+    result = engine.perform_plan(op, plan, flat)
+    move_in_place(target, after, level)
+    if recorded:
+        follow_kept(target, op.into, before, level)
+        follow_kept(target, -1, engine.tangent_of(target, level), level)
+    return result
+
+
+def follow_kept(value: Tensor, position: int, tangent, level: int) -> None:
+    """Let the alias that a node keeps for its backward move too, so that gradients can be followed forward."""
+    kept = engine.kept_by_node(value, position) if tangent is not None else None
+    if kept is not None and kept is not value and engine.tangent_of(kept, level) is None:
+        engine.set_tangent(kept, tangent, level)
+        _open[level].append(weakref.ref(kept))
 
 
 def as_tangent(tangent: Tensor, value: Tensor) -> Tensor:
@@ -196,23 +256,38 @@ def as_tangent(tangent: Tensor, value: Tensor) -> Tensor:
 def move_in_place(target: Tensor, tangent: Tensor | None, level: int) -> None:
     """The tangent of what was written, laid into that of the target, or of its base if it is a view."""
     held = engine.tangent_of(target, level)
-    if held is not None:
+    if held is not None and (tangent is None or holds_samples(held, tangent)):
         held.copy_(tangent) if tangent is not None else held.zero_()
         return
     if tangent is None:
         return
     base = target._base
-    if base is not None and engine.tangent_of(base, level) is None:
-        attach(base, FUNCTIONS["zeros_like"](base.detach()), level)
     if base is None:
         attach(target, as_tangent(tangent, target), level)
         return
-    whole = engine.tangent_of(base, level)
+    whole = whole_tangent(base, tangent, level)
     offset = whole.storage_offset() + target.storage_offset() - base.storage_offset()
     part = whole.as_strided(tuple(target.shape), target.stride(), offset)
     part.copy_(tangent)
     engine.set_tangent(target, part, level)
     _open[level].append(weakref.ref(target))
+
+
+def holds_samples(held: Tensor, tangent: Tensor) -> bool:
+    """Whether a tangent has a sample of its own wherever (at the levels of `vmap`) another one has."""
+    return {entry[0] for entry in tangent._layout.batch or ()} <= {
+        entry[0] for entry in held._layout.batch or () if entry[2]
+    }
+
+
+def whole_tangent(base: Tensor, tangent: Tensor, level: int) -> Tensor:
+    """The tangent of a base, with room for the samples that a tangent of a part of it has."""
+    held = engine.tangent_of(base, level)
+    if held is None or not holds_samples(held, tangent):
+        made = engine.empty_tensor(engine.extended_layout(base._layout.logical, tangent._layout.batch))
+        made.zero_() if held is None else made.copy_(held)
+        attach(base, made, level)
+    return engine.tangent_of(base, level)
 
 
 engine.bind("perform_dual", perform_dual)

@@ -115,17 +115,33 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args, **kwargs):
         """Run `forward` and record `backward`."""
-        ctx, level = FunctionCtx(), engine.set_dual_level(0)
-        if not level:
+        ctx, current = FunctionCtx(), engine.dual_level()
+        if not current:
             return cls._apply(ctx, args, kwargs)
-        tangents = [engine.tangent_of(a, level) if isinstance(a, Tensor) else None for a in args]
+        level, tangents = cls._tangents(args)
+        engine.set_dual_level(0)
         try:
             outputs = cls._apply(ctx, args, kwargs)
-            if any(t is not None for t in tangents):
+            if level:
                 cls._move(ctx, outputs, tangents, level)
             return outputs
         finally:
-            engine.set_dual_level(level)
+            engine.set_dual_level(current)
+
+    @classmethod
+    def _tangents(cls, args) -> tuple:
+        """The level at which arguments move (0: none does), and their tangents."""
+        from .forward_mode import tangents_here
+
+        moving = [tangents_here(a) if isinstance(a, Tensor) else {} for a in args]
+        levels = {level for tangents in moving for level in tangents}
+        if len(levels) > 1:
+            raise NotImplementedError(
+                f"{cls.__name__}: forward mode inside of forward mode does not follow a custom autograd.Function; "
+                "use reverse mode for one of the two derivatives"
+            )
+        level = levels.pop() if levels else 0
+        return level, [tangents.get(level) for tangents in moving]
 
     @classmethod
     def _move(cls, ctx, outputs, tangents, level: int) -> None:

@@ -102,6 +102,8 @@ def clear_memory(Tensor t not None):
 def resize(Tensor t not None, shape):
     """Give `t` another shape, row-major, growing its storage if that is too small (`resize_`)."""
     check_dense(t)
+    if t.lay.batch is not None:
+        refuse_batch(t, "resize_()")
     cdef Layout layout = with_bits(contiguous_layout(tuple(shape), t.lay.dtype), t.lay.bits)
     cdef Storage larger
     if t.start > MAX_ELEMENTS - layout.numel:

@@ -20,6 +20,8 @@ cdef class Layout:
 
     `bits` tell what stands between the memory and the elements: 1 a conjugate, 2 a negative. Whoever plans an
     operation wraps the input in these; `plain` is the layout of the memory itself.
+
+    `batch` tells of dims that nobody sees (`vmap`, see batched.pxi); shape, strides and numel are those of one sample.
     """
 
     cdef readonly tuple shape, strides
@@ -32,6 +34,8 @@ cdef class Layout:
     cdef tuple _form, _values
     cdef object _size
     cdef Layout _plain               # None: this one
+    cdef readonly tuple batch        # (level, size, stride) of each batch dim, by level; None: there are none
+    cdef Layout _logical, _physical  # without the batch dims, with them in front; None: this one
 
     def __init__(self):
         raise TypeError("layouts are made by layout_of(shape, strides, dtype)")
@@ -52,12 +56,23 @@ cdef class Layout:
     def plain(self):
         return plain_of(self)
 
+    @property
+    def logical(self):
+        return logical_of(self)
+
+    @property
+    def physical(self):
+        return self if self._physical is None else self._physical
+
     def __reduce__(self):
+        if self.batch is not None:
+            raise RuntimeError("vmap: a tensor of a batch cannot be pickled; return it from the function that vmap maps first")
         return layout_of, (self.shape, self.strides, self.dtype, self.bits)
 
     def __repr__(self):
         lazy = ("", ", conjugated", ", negated", ", conjugated and negated")[self.bits]
-        return f"Layout({self.dtype.name}{list(self.shape)}, strides {self.strides}{lazy})"
+        batch = "" if self.batch is None else f", batch {self.batch}"
+        return f"Layout({self.dtype.name}{list(self.shape)}, strides {self.strides}{lazy}{batch})"
 
 
 cdef tuple _row_major(tuple shape):
@@ -94,6 +109,8 @@ cdef inline Layout plain_of(Layout layout):
 
 cdef Layout with_bits(Layout layout, int bits):
     """The layout of the same memory whose elements are read through what `bits` say."""
+    if layout.batch is not None:
+        return with_batch(with_bits(logical_of(layout), bits), layout.batch)
     cdef Layout plain = plain_of(layout), made
     if not bits:
         return plain
@@ -113,7 +130,9 @@ cdef Layout with_bits(Layout layout, int bits):
 cdef inline Layout layout_like(Layout like, tuple shape, tuple strides):
     """A layout for a view of memory that is laid out, and read, as `like` says."""
     cdef Layout found = strided_layout(shape, strides, like.dtype)
-    return with_bits(found, like.bits) if like.bits else found
+    if like.bits:
+        found = with_bits(found, like.bits)
+    return found if like.batch is None else with_batch(found, like.batch)
 
 
 def layout_of(shape, strides, dtype, int bits=0):
@@ -176,6 +195,7 @@ cdef Layout _make_layout(tuple shape, tuple strides, object dtype):
                     raise RuntimeError(f"strides {list(strides)} are out of range for shape {list(shape)}")
     layout.overlapping = numel > 1 and not layout.contiguous and _overlaps(shape, strides)
     if len(_strided_layouts) > 200000:
+        _sweep(_batched_layouts)
         _sweep(_lazy_layouts)
         _sweep(_strided_layouts)
         _sweep(_contiguous_layouts)
@@ -210,6 +230,9 @@ cdef _analyse(Layout layout):
     """Fill in `form` and `values`."""
     if layout.sparse:
         raise NotImplementedError("an operation on sparse tensors cannot be planned as one on dense ones")
+    if layout.batch is not None:
+        analyse_batched(layout)
+        return
     cdef list pattern = [], values = []
     cdef Py_ssize_t i
     for i in range(layout.ndim):

@@ -9,8 +9,10 @@ cdef extern from *:
     int _inference_mode "rushlight_inference_mode"
     int _saving_hooks "rushlight_saving_hooks"      # how many pairs of hooks look after saved tensors
     int _depth "rushlight_depth"                    # how many backward passes call each other
+    unsigned long PyThread_get_thread_ident()
     int64_t _dual_level "rushlight_dual_level"      # the level of forward mode that is open, or 0
 
+cdef dict _open_levels = {}   # thread -> what `vmap` maps over there, outermost first; threads without are left out
 cdef bint _anomaly = False    # nodes remember where they were recorded
 cdef bint _check_nan = False  # and are searched for NaN
 
@@ -74,6 +76,21 @@ def set_dual_level(int64_t level):
     global _dual_level
     was = _dual_level
     _dual_level = level
+    return was
+
+
+def open_levels():
+    """The levels of `vmap` that are open in this thread, outermost first."""
+    return _open_levels.get(PyThread_get_thread_ident(), ()) if _open_levels else ()
+
+
+def set_open_levels(tuple levels):
+    """Say which levels of `vmap` are open in this thread; returns the previous ones."""
+    was = open_levels()
+    if levels:
+        _open_levels[PyThread_get_thread_ident()] = levels
+    else:
+        _open_levels.pop(PyThread_get_thread_ident(), None)
     return was
 
 

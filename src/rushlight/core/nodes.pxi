@@ -64,6 +64,10 @@ cdef class Node:
             found.append((AccumulateGrad(edge), 0) if isinstance(edge, Tensor) else (edge, slot))
         return tuple(found)
 
+    @property
+    def output_layouts(self):
+        return list(self.shapes or ())
+
     cdef watch(self, int slot, list hooks):
         """Attach a tensor's list of hooks to one of the outputs."""
         if self.watched is None:
@@ -332,10 +336,43 @@ cdef int check_memory_writable(Tensor t) except -1:
 
 def tangent_of(Tensor t not None, int64_t level):
     """The direction in which forward mode moves `t` at a level, or None."""
-    return t.tangent if level and t.tangent_level == level else None
+    if level and t.tangent_level == level:
+        return t.tangent
+    return t.outer_tangents.get(level) if t.outer_tangents is not None else None
+
+
+def tangents_of(Tensor t):
+    """All directions in which forward mode moves `t`: level -> tangent."""
+    found = dict(t.outer_tangents or ())
+    if t.tangent_level:
+        found[t.tangent_level] = t.tangent
+    return found
 
 
 def set_tangent(Tensor t not None, Tensor tangent, int64_t level):
     """Let `t` move in a direction at a level (None: not at all)."""
-    t.tangent = tangent
-    t.tangent_level = level if tangent is not None else 0
+    cdef dict found
+    if t.outer_tangents is None and (t.tangent_level == level or t.tangent_level == 0):
+        t.tangent = tangent
+        t.tangent_level = level if tangent is not None else 0
+        return
+    found = tangents_of(t)
+    if tangent is None:
+        found.pop(level, None)
+    else:
+        found[level] = tangent
+    t.tangent_level = max(found, default=0)
+    t.tangent = found.pop(t.tangent_level, None)
+    t.outer_tangents = found or None
+
+
+def kept_by_node(Tensor t, Py_ssize_t position):
+    """What the node that computed `t` keeps in the place of a flat input, or (-1) of `t` itself: a tensor or None."""
+    cdef Node node = t.node
+    if not isinstance(node, OpNode):
+        return None
+    if position < 0:
+        position = (<OpNode>node).n_inputs + t.slot
+    cdef list args = (<OpNode>node).args
+    kept = args[position] if args is not None and position < len(args) else None
+    return kept if isinstance(kept, Tensor) else None

@@ -435,7 +435,7 @@ cdef bint any_moves(PyObject **flat, Py_ssize_t n_flat):
     """Whether forward mode follows one of the arguments."""
     cdef Py_ssize_t i
     for i in range(n_flat):
-        if isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).tangent_level == _dual_level:
+        if isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).tangent_level:
             return True
     return False
 

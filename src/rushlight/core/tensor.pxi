@@ -31,7 +31,8 @@ cdef class Tensor:
     cdef list after_hooks         # run when a gradient has been added into `.grad`
     cdef object gradient_dtype    # what `.grad` is cast to; None: the tensor's own
     cdef Tensor tangent           # the direction in which forward mode moves this tensor, at its level
-    cdef int64_t tangent_level
+    cdef int64_t tangent_level    # the innermost level that moves it
+    cdef dict outer_tangents      # level -> tangent, for levels around that one; None: there are none
     cdef dict extra               # attributes set by users
     cdef object __weakref__
 
@@ -136,6 +137,8 @@ cdef class Tensor:
         """The address of element 0 (0 for an empty tensor)."""
         if self.lay.sparse:
             raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+        if has_samples(self.lay):
+            refuse_batch(self, "data_ptr()")
         return <size_t>(self.memory.ptr + self.start * self.lay.itemsize) if self.lay.numel else 0
 
     def is_contiguous(self, memory_format=None):
@@ -180,6 +183,8 @@ cdef class Tensor:
         if self.lay.sparse:
             raise NotImplementedError(f"Cannot access storage of {'' if self.lay.sparse == SPARSE_COO else 'SparseCsr'}"
                                       f"{'SparseTensorImpl' if self.lay.sparse == SPARSE_COO else 'TensorImpl'}")
+        if has_samples(self.lay):
+            refuse_batch(self, "storage()")
         return self.memory
 
     @property
@@ -350,6 +355,8 @@ cdef class Tensor:
     def item(self):
         """The value of a tensor with one element, as a Python number."""
         cdef Layout layout = self.lay
+        if has_samples(layout):
+            refuse_batch(self, "item")
         if layout.numel != 1:
             raise RuntimeError(f"a Tensor with {layout.numel} elements cannot be converted to Scalar")
         if layout.sparse:
@@ -360,9 +367,13 @@ cdef class Tensor:
         """The values as nested lists of Python numbers (a number for 0-dim tensors)."""
         if self.lay.sparse:
             raise RuntimeError("tolist() needs a dense tensor: use Tensor.to_dense() first")
+        if has_samples(self.lay):
+            refuse_batch(self, "tolist()")
         return _to_list(self, 0, self.start)
 
     def __bool__(self):
+        if has_samples(self.lay):
+            refuse_batch(self, "bool")
         if self.lay.numel != 1:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous" if self.lay.numel == 0 else
                                "Boolean value of Tensor with more than one value is ambiguous")

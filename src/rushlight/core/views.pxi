@@ -198,7 +198,7 @@ cdef bint write_number(Tensor t, index, value) except -1:
     cdef int dim = 0, code = layout.code
     if t.needs_grad or (t.base is not None and t.base.needs_grad) or t.tangent_level or t.inference or t.memory.readonly or layout.overlapping:
         return False
-    if code > 9 or layout.bits or not (type(value) is float and code >= 6 or type(value) is bool or (
+    if code > 9 or layout.bits or layout.batch is not None or not (type(value) is float and code >= 6 or type(value) is bool or (
             type(value) is int and code >= 5 and -0x8000000000000000 <= value <= 0x7fffffffffffffff)):
         return False
     cdef tuple items = index if type(index) is tuple else (index,)
@@ -230,12 +230,21 @@ cdef Tensor view_of(Tensor t, Layout layout, int64_t start):
         v.needs_grad = True
         v.node = view_node(t, layout, start)
         v.view_version = t.memory.version
-    if _dual_level and t.tangent_level == _dual_level:
-        if t.tangent.lay is not t.lay:
-            raise RuntimeError("forward mode: a view of a tensor whose elements share memory cannot be followed; clone() it first")
-        v.tangent = view_of(t.tangent, layout, t.tangent.start + start - t.start)
-        v.tangent_level = _dual_level
+    if _dual_level and t.tangent_level:
+        move_view(v, t)
     return v
+
+
+cdef move_view(Tensor v, Tensor t):
+    """Let a view move as the tensor it shows does."""
+    cdef Tensor tangent
+    for level, found in tangents_of(t).items():
+        if level > _dual_level:
+            continue
+        tangent = found
+        if logical_of(tangent.lay) is not logical_of(t.lay):
+            raise RuntimeError("forward mode: a view of a tensor whose elements share memory cannot be followed; clone() it first")
+        set_tangent(v, view_of(tangent, layout_like(tangent.lay, v.lay.shape, v.lay.strides), tangent.start + v.start - t.start), level)
 
 
 def cut(Tensor t not None, int dim, list bounds not None):
@@ -293,7 +302,7 @@ def become_view(Tensor t not None, Tensor view not None):
     t.start, t.lay = view.start, view.lay
     if view.needs_grad:
         t.node, t.slot, t.needs_grad, t.view_version = view.node, view.slot, True, view.view_version
-    t.tangent, t.tangent_level = view.tangent, view.tangent_level
+    t.tangent, t.tangent_level, t.outer_tangents = view.tangent, view.tangent_level, view.outer_tangents
     return t
 
 
@@ -305,4 +314,4 @@ def strided_view(Tensor t not None, shape, strides, offset, bits=None):
     if min(layout.strides, default=0) < 0:
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(layout.strides)}")
     make_tensor(t.memory, start, layout.shape, layout.strides, layout.dtype)  # bounds check
-    return view_of(t, layout, start)
+    return view_of(t, layout, start) if t.lay.batch is None else view_as_layout(t, with_batch(layout, t.lay.batch), start)

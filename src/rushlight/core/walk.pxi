@@ -98,6 +98,27 @@ cdef list _walk(list roots, list cotangents, bint keep_graph, bint create_graph,
     return results
 
 
+def reaches_other_leaves(list roots, list own):
+    """Whether the graph of some tensors has leaves beside `own`: what computes them concerns others as well."""
+    cdef set seen = set(), allowed = {id(t) for t in own}
+    cdef list stack = []
+    cdef Node node
+    for root in roots:
+        stack.append(edge_of(<Tensor>root))
+    while stack:
+        edge = stack.pop()
+        if edge is None or id(edge) in seen:
+            continue
+        seen.add(id(edge))
+        if isinstance(edge, Tensor):
+            if id(edge) not in allowed:
+                return True
+            continue
+        node = edge
+        stack.extend(node.edges)
+    return False
+
+
 cdef list _apply(Node node, list cts, bint create_graph):
     """Run a node with its hooks; nothing arrived for it: nothing leaves it."""
     cdef bint any_given = False

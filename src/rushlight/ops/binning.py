@@ -8,6 +8,7 @@ from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
+from .checks import every_sample
 from .creation import zeros
 from .declare import Number, composite, op
 from .named import named
@@ -77,6 +78,7 @@ def check_sorter(row, sorter) -> None:
         raise RuntimeError(
             f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {sorter.dtype.name}"
         )
+    sorter = every_sample(sorter)
     if sorter.numel() and not 0 <= sorter.min().item() <= sorter.max().item() < row.shape[-1]:
         raise RuntimeError("torch.searchsorted(): sorter index out of range")
 

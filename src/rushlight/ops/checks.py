@@ -1,4 +1,4 @@
-"""Which dtypes an op takes."""
+"""Which dtypes and values an op takes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ SCALAR_TYPES = {
 def scalar_type(dtype) -> str:
     """The name that PyTorch's messages have for a dtype."""
     return SCALAR_TYPES.get(dtype.name, dtype.name)
+
+
+def every_sample(tensor):
+    """A tensor whose numbers are to be checked: under `vmap` those of all samples."""
+    if not tensor._layout.batch:
+        return tensor
+    from .batched_views import revealed
+
+    return revealed(tensor.detach())[0]
 
 
 def check_kinds(name: str, dtype, kinds: str) -> None:

@@ -27,6 +27,11 @@ def counted(mask) -> tuple:
     """(mask row-major, where the results of each block start, how many elements are not zero)"""
     if isinstance(mask, Value):
         raise NotImplementedError("the number of true elements of a mask is data: it is not known while tracing")
+    if any(stride for _, _, stride in mask._layout.batch or ()):
+        raise RuntimeError(
+            "vmap: nonzero, masks as indices, masked_select and unique give results whose shape depends on data, "
+            "which differs from sample to sample: use where() or masked_fill() inside of vmap, or nonzero_static outside of it"
+        )
     mask = (mask.detach() if mask.requires_grad else mask).contiguous()
     count = mask.numel()
     if count > BLOCK:

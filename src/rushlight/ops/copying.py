@@ -82,7 +82,8 @@ def format_strides(input, memory_format):
 
 def strided_copy(input, strides):
     """A differentiable copy with given strides (None: row-major)."""
-    made = engine.empty_tensor(engine.layout_of(input.shape, strides, input.dtype))
+    layout = engine.layout_of(input.shape, strides, input.dtype)
+    made = engine.empty_tensor(engine.extended_layout(layout, input._layout.batch) if input._layout.batch else layout)
     return copy.in_place(made, input)
 
 

@@ -63,25 +63,30 @@ def place_of(input, device):
     return input.device if device is None else device
 
 
-def fresh(shape: tuple, dtype, requires_grad=False, device=None, strides=None, layout=None) -> Tensor:
-    """An uninitialised tensor."""
+def fresh(shape: tuple, dtype, requires_grad=False, device=None, strides=None, layout=None, like=None) -> Tensor:
+    """An uninitialised tensor; under `vmap` one with a sample for each that `like` has."""
     if layout is not None and layout is not strided:
         return empty_sparse(shape, dtype, layout, requires_grad)
     if device is not None or layout is not None or engine.default_is_absent():
         check_options(layout, device)
     if dtype is not None and type(dtype) is not dtypes.DType:
         dtype = dtype_argument(dtype)
-    made = engine.empty_tensor(engine.layout_of(shape, strides, dtype or dtypes.default))
+    sample = engine.layout_of(shape, strides, dtype or dtypes.default)
+    if like is not None and like._layout.batch:
+        sample = engine.extended_layout(sample, like._layout.batch)
+    made = engine.empty_tensor(sample)
     return made.requires_grad_() if requires_grad else made
 
 
-def filled(shape: tuple, value, dtype, requires_grad=False, device=None, strides=None, layout=None) -> Tensor:
+def filled(
+    shape: tuple, value, dtype, requires_grad=False, device=None, strides=None, layout=None, like=None
+) -> Tensor:
     """A tensor of one value."""
     if layout is not None and layout is not strided and is_plain_zero(value):
         return empty_sparse(shape, dtype, layout, requires_grad)
     if layout is not None:
         check_options(layout, None)
-    made = fresh(shape, dtype, False, device, strides, layout)
+    made = fresh(shape, dtype, False, device, strides, layout, like)
     if made.nbytes <= SMALL and is_plain_zero(value):
         engine.clear_memory(made)
     elif made.numel():
@@ -271,7 +276,8 @@ def empty_like(
 ):
     """Uninitialised memory of the shape, dtype and dim order of `input`."""
     strides = strides_like(input, memory_format)
-    return fresh(tuple(input.shape), dtype or input.dtype, requires_grad, place_of(input, device), strides, layout)
+    place, dtype = place_of(input, device), dtype or input.dtype
+    return fresh(tuple(input.shape), dtype, requires_grad, place, strides, layout, input)
 
 
 def _like(name: str, value):
@@ -286,9 +292,8 @@ def _like(name: str, value):
         memory_format=preserve_format,
     ):
         strides = strides_like(input, memory_format)
-        return filled(
-            tuple(input.shape), value, dtype or input.dtype, requires_grad, place_of(input, device), strides, layout
-        )
+        place = place_of(input, device)
+        return filled(tuple(input.shape), value, dtype or input.dtype, requires_grad, place, strides, layout, input)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name.split('_')[0].capitalize()} of the shape, dtype and dim order of `input`."
@@ -312,15 +317,15 @@ def full_like(
 ):
     """`fill_value` in the shape, dtype and dim order of `input`."""
     strides, value = strides_like(input, memory_format), scalar("full_like", fill_value)
-    return filled(
-        tuple(input.shape), value, dtype or input.dtype, requires_grad, place_of(input, device), strides, layout
-    )
+    place = place_of(input, device)
+    return filled(tuple(input.shape), value, dtype or input.dtype, requires_grad, place, strides, layout, input)
 
 
 # -- methods: the dtype of this tensor --------------------------------------------------------------
 def _new(name: str, make):
     def method(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-        return make(sizes_of(sizes, size), dtype or input.dtype, requires_grad, place_of(input, device), None, layout)
+        place = place_of(input, device)
+        return make(sizes_of(sizes, size), dtype or input.dtype, requires_grad, place, None, layout, input)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{name[4:]}` with the dtype of this tensor unless another is given."
@@ -336,7 +341,8 @@ new_ones = _new("new_ones", lambda shape, *rest: filled(shape, 1, *rest))
 def new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """`full` with the dtype of this tensor unless another is given."""
     value = scalar("new_full", fill_value)
-    return filled(sizes_of((size,)), value, dtype or input.dtype, requires_grad, place_of(input, device), None, layout)
+    place = place_of(input, device)
+    return filled(sizes_of((size,)), value, dtype or input.dtype, requires_grad, place, None, layout, input)
 
 
 @composite(method=True, public=False)
@@ -344,11 +350,7 @@ def new_empty_strided(
     input, size, stride, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
 ):
     """`empty_strided` with the dtype of this tensor unless another is given."""
-    return empty_strided(
-        size,
-        stride,
-        dtype=dtype or input.dtype,
-        layout=layout,
-        device=place_of(input, device),
-        requires_grad=requires_grad,
-    )
+    made = empty_strided(size, stride, dtype=dtype or input.dtype, layout=layout, device=place_of(input, device))
+    if input._layout.batch:
+        made = fresh(tuple(made.shape), made.dtype, strides=made.stride(), like=input)
+    return made.requires_grad_() if requires_grad else made

@@ -11,6 +11,7 @@ from ..ir import build as B
 from ..ir.derive import append_vjp
 from ..ir.graph import Graph, Value, current_graph
 from ..ir.primitives.call import call
+from .batched import levels_of, logical
 from .declare import LIST, Derived
 from .planning import Template, Tracer, is_trivial, plan_call
 from .titles import title_of
@@ -27,6 +28,13 @@ class BackwardDeclaration(Derived):
     def channels_source(self, flat: list, j: int) -> Value:
         """A gradient keeps channels innermost if what it belongs to has them so."""
         return flat[[i for i, flag in enumerate(self.flags) if flag][j]]
+
+    def levels_of_result(self, j: int, key: tuple, levels: tuple) -> tuple:
+        """A gradient has samples where what it belongs to has them, and at levels that came after the forward."""
+        count = len(self.flags)
+        of_forward = {level for entry in key[: count + self.outputs] for level in levels_of(entry)}
+        own = levels_of(key[[i for i, flag in enumerate(self.flags) if flag][j]])
+        return tuple(level for level in levels if level in own or level not in of_forward)
 
     def run(self, arguments: list) -> list:
         count = len(self.flags)
@@ -46,9 +54,10 @@ class Derived:
     def holds(self, template: Template, plan: Plan) -> bool:
         if self.condition is None:
             return True
-        entries = template_entries(template, plan)
-        layouts = [layout for layout in (*entries, *plan.layouts_of(entries)) if isinstance(layout, Layout)]
-        layouts += [layout for layout in plan.layouts_of(entries) if layout is not None and layout.floating]
+        entries = [logical(entry) for entry in template_entries(template, plan)]
+        outputs = [logical(layout) for layout in plan.layouts_of(entries)]
+        layouts = [layout for layout in (*entries, *outputs) if isinstance(layout, Layout)]
+        layouts += [layout for layout in outputs if layout is not None and layout.floating]
         return self.condition(*(number for layout in layouts for number in layout.values))
 
 
@@ -56,8 +65,9 @@ def make_gradient_plan(structure, plan: Plan, flags: tuple, tracer: Tracer) -> G
     """Find what a backward pass reads, and make its op."""
     template = structure.template
     wanted = tuple(i for i, flag in enumerate(flags) if flag)
-    flat = [tracer.value(entry) for entry in template_entries(template, plan)]
-    layouts = output_layouts(plan, flat, template_entries(template, plan))
+    entries = [logical(entry) for entry in template_entries(template, plan)]
+    flat = [tracer.value(entry) for entry in entries]
+    layouts = [logical(layout) for layout in output_layouts(plan, flat, entries)]
     floating = [layout is not None and layout.floating for layout in layouts]
     outputs = [None if layout is None else tracer.value(layout) for layout in layouts]
     cotangents = [tracer.value(layout) if flag else None for layout, flag in zip(layouts, floating)]

@@ -9,6 +9,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.primitive import PRIMITIVES
 from .activation import FUNCTIONAL
+from .checks import every_sample
 from .declare import composite, op
 from .indexing import is_zero, put_at
 from .reduction import aminmax
@@ -268,7 +269,9 @@ def one_hot(tensor, num_classes=-1):
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return hot(tensor, num_classes)
-    lowest, highest = (x.item() for x in aminmax(tensor))
+    if num_classes == -1 and tensor._layout.batch:
+        raise RuntimeError("vmap: one_hot needs num_classes inside of vmap: the number of classes depends on data")
+    lowest, highest = (x.item() for x in aminmax(every_sample(tensor)))
     if lowest < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:

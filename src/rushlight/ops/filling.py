@@ -11,6 +11,8 @@ import math
 
 from ..core import engine
 from ..core.engine import Tensor, is_grad_enabled
+from ..ir import dtypes
+from .checks import every_sample
 from .creation import fresh
 from .declare import FUNCTIONS, composite
 
@@ -33,6 +35,10 @@ def lies_dense(tensor: Tensor) -> bool:
 
 def drawn_into(tensor: Tensor, draw, *numbers) -> Tensor:
     """Let `draw(tensor, *numbers)` write a dense tensor's memory; others get their numbers from a row-major one."""
+    if engine.open_levels():
+        from . import batched_random
+
+        return batched_random.drawn_into(tensor, draw, numbers)
     dense = lies_dense(tensor)
     if tensor.requires_grad and is_grad_enabled():
         strides = tensor.stride() if dense else None
@@ -43,6 +49,19 @@ def drawn_into(tensor: Tensor, draw, *numbers) -> Tensor:
     draw(tensor, *numbers)
     engine.bump_version(tensor)
     return tensor
+
+
+def drawn(made: Tensor, draw, *numbers, rows: bool = False) -> Tensor:
+    """`made`, fresh memory, with what `draw(tensor, *numbers)` writes; under `vmap` as its `randomness` says.
+
+    `rows` says that `draw` fills one sample at a time.
+    """
+    if engine.open_levels():
+        from . import batched_random
+
+        return batched_random.drawn(made, draw, numbers, rows)
+    draw(made, *numbers)
+    return made
 
 
 def parts(tensor: Tensor) -> Tensor:
@@ -146,6 +165,9 @@ def bernoulli_(input, p=0.5, *, generator=None):
     check_generator("bernoulli_", generator)
     if not isinstance(p, Tensor):
         return drawn_into(input, draw_trials, float(p), generator)
+    if engine.open_levels():
+        check_chances(p)
+        return input.copy_(uniform_(fresh(tuple(input.shape), dtypes.float64, like=input), generator=generator) < p)
     order = engine.dense_order(input._layout) or range(input.ndim)
     chances = p.detach().expand(input.shape).permute(*order).contiguous() if input.ndim else p.detach().contiguous()
     check_chances(chances)
@@ -164,5 +186,6 @@ def draw_trials(tensor: Tensor, p: float, generator) -> None:
 def check_chances(p: Tensor) -> None:
     if not p.is_floating_point():
         raise NotImplementedError(f'"bernoulli_tensor_cpu_p_" not implemented for {p.dtype.name}')
+    p = every_sample(p)
     if p.numel() and not bool(((p >= 0) & (p <= 1)).all()):
         raise RuntimeError("bernoulli expects all probabilities p to be in [0, 1]")

@@ -82,7 +82,7 @@ def as_item(item):
 
 def as_tensor_item(item):
     if item.dtype in _INTEGERS:
-        return item.item() if isinstance(item, Tensor) and item.ndim == 0 else item
+        return item.item() if isinstance(item, Tensor) and item.ndim == 0 and not item._layout.batch else item
     if item.dtype not in MASKS:
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if item.dtype is dtypes.uint8:

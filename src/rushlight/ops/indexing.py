@@ -77,7 +77,7 @@ def adjacent(x, indices: list) -> tuple:
 
 def selected(x, mask) -> Tensor:
     """The values where a mask of the same shape holds."""
-    if x.requires_grad:
+    if x.requires_grad or (isinstance(x, Tensor) and x._layout.batch):
         return take_at(x.reshape((-1,)), nonzero_columns(mask.reshape((-1,))), 0)
     return compacted(x, mask)
 
@@ -139,8 +139,12 @@ def is_basic(index) -> bool:
 
 
 def is_fill_mask(x, index, value) -> bool:
-    """Whether a mask of the whole tensor is set to one number."""
-    return index.dtype is dtypes.bool_ and index.shape == x.shape and isinstance(value, (bool, int, float, complex))
+    """Whether a mask of the whole tensor is set to one number (under `vmap`, one for each sample)."""
+    if index.dtype is not dtypes.bool_ or index.shape != x.shape:
+        return False
+    if isinstance(value, Tensor):
+        return value.ndim == 0 and isinstance(index, Tensor) and bool(index._layout.batch)
+    return isinstance(value, (bool, int, float, complex))
 
 
 def assigned(x, value, same: bool = False):

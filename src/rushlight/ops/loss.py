@@ -9,7 +9,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir.sizes import product
 from .activation import softplus_of
-from .checks import check_kinds
+from .checks import check_kinds, every_sample
 from .declare import composite, op
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -182,7 +182,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             f"deprecated. Please "
             "ensure they have the same size."
         )
-    if isinstance(input, Tensor) and bool(outside(input)):
+    if isinstance(input, Tensor) and bool(outside(every_sample(input))):
         raise RuntimeError("all elements of input should be between 0 and 1")
     return bce_of(input, target, weight, reduction)
 
@@ -281,7 +281,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = (input.detach() * 0) + var
-    elif isinstance(var, Tensor) and bool((var < 0).any()):
+    elif isinstance(var, Tensor) and bool((every_sample(var) < 0).any()):
         raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:

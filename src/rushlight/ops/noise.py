@@ -10,7 +10,7 @@ from ..ir import dtypes
 from .activation import FUNCTIONAL
 from .creation import fresh, strides_like
 from .declare import FUNCTIONS, composite, op
-from .filling import bernoulli_, draw_uniform, exponential_, source
+from .filling import draw_trials, draw_uniform, drawn, exponential_, source
 from .memory_format import preserve_format
 
 
@@ -55,7 +55,7 @@ def drop(input, p: float, train: bool, inplace: bool = False, feature: bool = Fa
         return input.mul_(0) if inplace else input * 0
     if not (input.is_floating_point() or input.is_complex()):
         raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.name}")
-    mask = bernoulli_(blank_mask(input, feature), 1 - p)
+    mask = drawn(blank_mask(input, feature), draw_trials, 1.0 - p, None)
     if not alpha:
         return (kept.in_place if inplace else kept)(input, mask, scale_of(p, input.dtype))
     a = 1.0 / math.sqrt((ALPHA * ALPHA * p + 1) * (1 - p))
@@ -104,7 +104,7 @@ def native_dropout(input, p, train):
     check_probability(p)
     if p == 1:
         return input * 0, FUNCTIONS["zeros_like"](input, dtype=dtypes.bool_)
-    mask = bernoulli_(blank_mask(input, False), 1 - p)
+    mask = drawn(blank_mask(input, False), draw_trials, 1.0 - p, None)
     return kept(input, mask, scale_of(p, input.dtype)), mask
 
 
@@ -234,7 +234,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """A sample of the Gumbel-softmax distribution (Jang et al., 2017); one-hot if `hard`, with the soft gradient."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    noise = fresh(tuple(logits.shape), logits.dtype, strides=strides_like(logits, preserve_format))
+    noise = fresh(tuple(logits.shape), logits.dtype, strides=strides_like(logits, preserve_format), like=logits)
     gumbels = -exponential_(noise).log()
     soft = ((logits + gumbels) / tau).softmax(dim)
     if not hard:

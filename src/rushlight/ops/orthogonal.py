@@ -8,6 +8,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
 from .bessel import SPECIAL
+from .checks import every_sample
 from .declare import FUNCTIONS, op
 from .writing import store
 
@@ -69,7 +70,7 @@ def polynomial(x, n, kind: str):
     degree = n.to(dtypes.int64).to(dtype)
     zeroth, first = start(x, kind)
     result = picked(degree, zeroth, first)
-    highest = int(degree.max()) if degree.numel() else 0
+    highest = int(every_sample(degree).max()) if degree.numel() else 0
     limit = HIGHEST.get(kind, {}).get(dtype.itemsize)
     if limit is not None and highest > limit:
         result = FUNCTIONS["where"](degree > limit, math.nan, result)

@@ -8,7 +8,7 @@ costs one call of the recipe and compiles nothing.
 
 from __future__ import annotations
 
-from ..core.engine import Layout, Op, Plan, layout_of, missing
+from ..core.engine import Layout, Op, Plan, batched_layout, layout_of, missing
 from ..ir import dtypes
 from ..ir.graph import Graph, Value
 from ..ir.sizes import Scope, Sym, contiguous_strides, source
@@ -127,11 +127,14 @@ class Tracer:
         self.graph = Graph(self.scope)
         self.symbols: list[str] = []
         self.bits: dict[Value, int] = {}  # of inputs that are read through a conjugate or a negative
+        self.sizes: dict = {}  # of the levels of `vmap`
 
     def value(self, entry) -> Value:
         """A graph input for a layout or the type of a number."""
         if not isinstance(entry, Layout):
             return self.graph.scalar(_SCALARS[entry])
+        if entry.batch:
+            return self.batch_value(entry)
         shape, strides = self.geometry(entry)
         value = self.graph.tensor(shape, entry.dtype, strides)
         if not entry.bits:
@@ -141,6 +144,18 @@ class Tracer:
         seen.strides = value.strides  # the body may ask how the memory lies
         self.bits[seen] = entry.bits
         return seen
+
+    def batch_value(self, layout: Layout) -> Value:
+        """A graph input for a tensor with its batch dims in front; sizes of those that take no memory are noted."""
+        found = self.value(layout.physical)
+        sizes = iter(found.shape)
+        for level, size, stride in layout.batch:
+            size = next(sizes) if stride else self.symbol(size) if size > 1 else size
+            if self.sizes.setdefault(level, size) != size:
+                raise RuntimeError(
+                    "vmap: tensors of different batch sizes meet: one escaped from the vmap that made it"
+                )
+        return found
 
     def geometry(self, layout: Layout):
         """Shape and strides with a symbol for every number of the layout's `values`."""
@@ -171,11 +186,15 @@ class Structure:
         self.gradients: dict = {}
         self.template = Template(called, key)
         tracer = Tracer()
-        flat = [tracer.value(entry) for entry in self.template.entries()]
+        entries = list(self.template.entries())
+        flat = [tracer.value(entry) for entry in entries]
         with tracer.graph:
             arguments = self.template.arguments(flat)
-            results = called.declaration.run(arguments)
-            finished = finish(called, results, arguments, flat, tracer, out_layouts)
+            if any(isinstance(entry, Layout) and entry.batch for entry in (*entries, *out_layouts)):
+                finished = finish_batch(called, self.template, entries, tracer, arguments, flat, out_layouts)
+            else:
+                results = called.declaration.run(arguments)
+                finished = finish(called, results, arguments, flat, tracer, out_layouts)
         self.elementwise = finished.elementwise
         self.natural = called.declaration.natural_number(key)
         lowered = None
@@ -210,9 +229,26 @@ class Structure:
         return known[-1].plan
 
 
+def finish_batch(called: Op, template: Template, entries: list, tracer, arguments, flat, out_layouts) -> Finished:
+    """`finish` for a call with batch dims that nobody sees: outputs say which of their dims these are."""
+    from .batched import Batch
+
+    if out_layouts:
+        raise RuntimeError(
+            f"{called.name}: out= is not supported inside of vmap; assign the result, or use the op without out="
+        )
+    batch = Batch(called, template, entries, tracer, flat)
+    finished = finish(called, batch.run(), arguments, flat, tracer, out_layouts)
+    finished.outputs = [
+        (*output, marks) if marks and output[0] in ("new", "view") else output
+        for output, marks in zip(finished.outputs, batch.marks, strict=True)
+    ]
+    return finished
+
+
 def write_recipe(tracer: Tracer, finished: Finished, lowered):
     """Python source, and the function, that computes a plan's parts from the sizes."""
-    constants: dict = {"L": layout_of, "inf": float("inf"), "nan": float("nan")}
+    constants: dict = {"L": layout_of, "LB": batched_layout, "inf": float("inf"), "nan": float("nan")}
     outputs = ", ".join(output_source(output, constants) for output in finished.outputs)
     launches = ", ".join(launch_source(launch, finished.positions) for launch in lowered.launches) if lowered else ""
     temps = ", ".join(source(size) for size in lowered.temps) if lowered else ""
@@ -239,17 +275,23 @@ def is_trivial(guard: str) -> bool:
 def output_source(output: tuple, constants: dict) -> str:
     kind = output[0]
     if kind == "new":
-        return f"('new', {layout_source(*output[1:], constants)})"
+        _, shape, strides, dtype, *levels = output
+        return f"('new', {layout_source(shape, strides, dtype, constants, 0, *levels)})"
     if kind == "view":
-        _, index, shape, strides, offset, dtype, bits = output
-        return f"('view', {index}, {layout_source(shape, strides, dtype, constants, bits)}, {source(offset)})"
+        _, index, shape, strides, offset, dtype, bits, *levels = output
+        layout = layout_source(shape, strides, dtype, constants, bits, *levels)
+        return f"('view', {index}, {layout}, {source(offset)})"
     return repr(output)
 
 
-def layout_source(shape, strides, dtype, constants: dict, bits: int = 0) -> str:
+def layout_source(shape, strides, dtype, constants: dict, bits: int = 0, levels: tuple = ()) -> str:
+    """A call that makes a layout; `levels` are those of batch dims that nobody sees, as `batched_layout` takes them."""
     constants[dtype.name] = dtype
+    text = f"{tuple_source(shape)}, {'None' if strides is None else tuple_source(strides)}, {dtype.name}"
     lazy = f", {bits}" if bits else ""
-    return f"L({tuple_source(shape)}, {'None' if strides is None else tuple_source(strides)}, {dtype.name}{lazy})"
+    if not levels:
+        return f"L({text}{lazy})"
+    return f"LB({text}, ({''.join(f'({level}, {source(size)}), ' for level, size in levels)}){lazy})"
 
 
 def tuple_source(sizes) -> str:

@@ -161,6 +161,10 @@ def row(values: list, indent: int, write) -> str:
 # -- tensors ----------------------------------------------------------------------------------------
 def show(tensor: Tensor, *, tensor_contents=None) -> str:
     """`repr` of a tensor: its numbers, then what is not as usual: size, dtype, grad_fn, requires_grad."""
+    if tensor._layout.batch:
+        from .batched_views import shown as shown_batch
+
+        return shown_batch(tensor, show)
     name = "tensor" if plain(type(tensor)) else type(tensor).__name__
     indent = len(name) + 1
     contents = elements(tensor.detach(), indent) if tensor_contents is None else tensor_contents

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..core import engine
 from ..core.engine import Tensor
 from ..ir import dtypes
 from .creation import delivered, dtype_for, fresh, place_of, sizes_of, strides_like
@@ -14,6 +15,7 @@ from .filling import (
     draw_integers,
     draw_normal,
     draw_uniform,
+    drawn,
     exponential_,
     normal_,
     source,
@@ -36,8 +38,7 @@ def _sized(name: str, draw, summary: str):
     ):
         check_generator(name, generator)
         dtype = dtype if out is None else dtype_for(out, dtype)
-        made = fresh(sizes_of(sizes, size), dtype, False, device, None, layout)
-        draw(made, 0.0, 1.0, generator)
+        made = drawn(fresh(sizes_of(sizes, size), dtype, False, device, None, layout), draw, 0.0, 1.0, generator)
         return delivered(made, out, requires_grad) if out is not None or requires_grad else made
 
     function.__name__ = function.__qualname__ = name
@@ -71,7 +72,7 @@ def randint(
     check_generator("randint", generator)
     dtype = dtype_for(out, dtype) if out is not None or dtype is not None else dtypes.int64
     made = fresh(sizes_of((), size), dtype, False, device, None, layout)
-    draw_integers(made, low, high, generator)
+    made = drawn(made, draw_integers, low, high, generator)
     return delivered(made, out, requires_grad)
 
 
@@ -110,8 +111,11 @@ def randperm(
     """A random permutation of 0 to n - 1, int64 unless a dtype is given."""
     check_generator("randperm", generator)
     made = fresh((int(n),), dtype_for(out, dtype) or dtypes.int64, False, device, None, layout)
-    source().fill_randperm(generator, made.data_ptr(), int(n), made.dtype.name)
-    return delivered(made, out, requires_grad)
+    return delivered(drawn(made, draw_permutation, generator, rows=True), out, requires_grad)
+
+
+def draw_permutation(made: Tensor, generator) -> None:
+    source().fill_randperm(generator, made.data_ptr(), made.numel(), made.dtype.name)
 
 
 # -- like another tensor ----------------------------------------------------------------------------
@@ -130,8 +134,7 @@ def _like(name: str, draw, summary: str):
         strides = strides_like(input, memory_format)
         made = fresh(tuple(input.shape), dtype or input.dtype, False, place_of(input, device), strides, layout)
         check_generator(name, generator)
-        draw(made, 0.0, 1.0, generator)
-        return delivered(made, None, requires_grad)
+        return delivered(drawn(made, draw, 0.0, 1.0, generator), None, requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = summary
@@ -161,14 +164,15 @@ def randint_like(
     check_generator("randint_like", generator)
     strides = strides_like(input, memory_format)
     made = fresh(tuple(input.shape), dtype or input.dtype, False, place_of(input, device), strides, layout)
-    draw_integers(made, low, high, generator)
-    return delivered(made, None, requires_grad)
+    return delivered(drawn(made, draw_integers, low, high, generator), None, requires_grad)
 
 
 # -- with parameters --------------------------------------------------------------------------------
 @composite(method=True)
 def bernoulli(input, p=None, *, generator=None, out=None):
     """1 with the probability that the input gives at each place (or `p` everywhere), else 0."""
+    if engine.open_levels():
+        return delivered(over_batch(lambda x, p: bernoulli(x, p, generator=generator), input, p), out)
     made = fresh(tuple(input.shape), input.dtype)
     bernoulli_(made, input if p is None else p, generator=generator)
     return delivered(made, out)
@@ -193,7 +197,9 @@ def normal(
         if size is None or std is None:
             raise TypeError("normal() received an invalid combination of arguments: two numbers need a size")
         made = fresh(sizes_of((size,)), dtype_for(out, dtype), False, device, None, layout)
-        return delivered(normal_(made, mean, std, generator=generator), out, requires_grad)
+        return delivered(drawn(made, draw_normal, mean, std, generator), out, requires_grad)
+    if engine.open_levels():
+        return delivered(over_batch(lambda *given: normal(*given, generator=generator), mean, std), out)
     std = 1.0 if std is None else std
     mean = mean.detach() if isinstance(mean, Tensor) else mean
     if not isinstance(std, Tensor):
@@ -225,6 +231,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
     input: (categories,) or (rows, categories), floating point, not negative, no row all zero.
     """
+    if engine.open_levels():
+        return delivered(over_batch(lambda x: of_rows(x, num_samples, replacement, generator), input), out)
     check_weights(input, num_samples, replacement)
     weights = input.detach()
     if replacement and num_samples > 1:
@@ -238,6 +246,21 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if num_samples == 1:
         return delivered(ratios.argmax(-1, True), out)
     return delivered(ratios.topk(num_samples)[1], out)
+
+
+def over_batch(function, *tensors) -> Tensor:
+    """A sampler's numbers under `vmap`."""
+    from .batched_random import sampled
+
+    return sampled(function, *tensors)
+
+
+def of_rows(weights: Tensor, count: int, replacement: bool, generator) -> Tensor:
+    """`multinomial` of the last dim, whatever comes before it."""
+    if weights.ndim < 3:
+        return multinomial(weights, count, replacement, generator=generator)
+    found = multinomial(weights.reshape((-1, weights.shape[-1])), count, replacement, generator=generator)
+    return found.reshape((*weights.shape[:-1], count))
 
 
 def check_weights(weights, count: int, replacement: bool) -> None:
@@ -274,6 +297,8 @@ def with_replacement(weights: Tensor, count: int, generator) -> Tensor:
 def poisson(input, generator=None):
     """Numbers of events of the rates that the input gives (not negative), each of its dtype."""
     check_generator("poisson", generator)
+    if engine.open_levels():
+        return over_batch(lambda x: poisson(x, generator), input)
     rates = input.detach().contiguous()
     if not rates.is_floating_point():
         raise NotImplementedError(f'"poisson_cpu" not implemented for {rates.dtype.name}')
@@ -288,6 +313,8 @@ def poisson(input, generator=None):
 def binomial(count, prob, generator=None):
     """Successes in `count` trials of probability `prob`, two floating point tensors that broadcast."""
     check_generator("binomial", generator)
+    if engine.open_levels():
+        return over_batch(lambda n, p: binomial(n, p, generator), count, prob)
     for name, x in (("count", count), ("prob", prob)):
         if not x.is_floating_point():
             raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {x.dtype.name}")

@@ -72,6 +72,10 @@ def view_dtype(input, dtype):
         raise RuntimeError(f"torch.Tensor.view is not supported for {kind} when converting to a different dtype.")
     from ..core.engine import make_tensor
 
+    if input._layout.batch:
+        from .batched_views import physically
+
+        return physically(view_dtype, input, dtype)
     old, new = input.element_size(), dtype.itemsize
     shape, strides, offset = list(input.shape), list(input.stride()), input.storage_offset()
     if old == new:
@@ -270,6 +274,10 @@ def reread(flat, first: int, dtype):
 
 def strided_scatter(cotangent, base, base_start, view, start):
     """Zeros of a base's shape with `cotangent` added where a view lies; what it shows outside of the base is lost."""
+    if cotangent._layout.batch or base.batch or view.batch:
+        from .batched_views import scattered
+
+        return scattered(cotangent, base, base_start, view, start)
     first, count = extent(base, base_start, view, start) if view.numel else (base_start, base.high + 1)
     flat = zeros(count, dtype=base.dtype)
     if view.overlapping:
@@ -293,6 +301,10 @@ def add_where_seen(flat, first, view, start, cotangent) -> None:
 
 def copied_to_layout(cotangent, base, base_start, view, start):
     """A fresh copy of a cotangent with the strides of `base`, in memory that reaches as far as the view."""
+    if cotangent._layout.batch or base.batch:
+        from .batched_views import memory_like
+
+        return engine.empty_tensor(memory_like(base, cotangent._layout)).copy_(cotangent)
     first, count = extent(base, base_start, view, start)
     if first == base_start and count == base.high + 1:
         return engine.empty_tensor(base).copy_(cotangent)
@@ -302,6 +314,10 @@ def copied_to_layout(cotangent, base, base_start, view, start):
 
 def part_of_copy(whole, base_start, view, start):
     """What a view of the base shows in a copy that `copied_to_layout` made."""
+    if whole._layout.batch or view.batch:
+        from .batched_views import part_of
+
+        return part_of(whole, base_start - whole.storage_offset(), view, start)
     count = whole._storage.nbytes // whole.itemsize
     flat = engine.strided_view(whole, (count,), (1,), 0, 0)
     return strided_part(flat, base_start - whole.storage_offset(), view, start)

@@ -8,6 +8,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import product
+from .checks import every_sample
 from .declare import Number, composite, op
 from .indexing import is_zero
 from .named import extremes
@@ -178,6 +179,7 @@ def check_quantile(name: str, input, q, interpolation: str) -> None:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
     if q.dtype is not input.dtype:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    q = every_sample(q)
     if q.numel() and not bool(((q >= 0) & (q <= 1)).all()):
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
 
@@ -243,7 +245,7 @@ def check_weights(name: str, weights, observations: int, kinds: str, kind_name: 
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights.numel()} != {observations}"
         )
-    if weights.numel() and weights.min().item() < 0:
+    if weights.numel() and every_sample(weights).min().item() < 0:
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
