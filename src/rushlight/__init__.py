@@ -133,7 +133,10 @@ def __getattr__(name: str):
     if name in ops.deferred.DEFERRED:
         found = globals()[name] = ops.deferred.load(name)
         return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .absent import reason
+
+    why = reason(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}" + (f": {why}" if why else ""))
 
 
 def __dir__():

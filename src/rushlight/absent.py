@@ -1,0 +1,137 @@
+"""Public names of PyTorch 1.9 that rushlight does not have, or refuses, each with the reason.
+
+`tools/list_unsupported.py` makes docs/unsupported.md of this table, and a missing attribute of `rushlight` says what is
+here. `tests/test_absent.py` checks that all of it is true: whoever adds one of these names takes it out here.
+"""
+
+from __future__ import annotations
+
+ABSENT, REFUSED = "absent", "refused"
+
+
+class Group:
+    """Names that are missing (or raise NotImplementedError or RuntimeError when called) for one reason.
+
+    `names` maps a module or class to names separated by blanks; "" stands for the module itself.
+    """
+
+    def __init__(self, title: str, reason: str, kind: str, **names: str):
+        self.title, self.reason, self.kind = title, reason, kind
+        self.names = {owner.replace("__", "."): text.split() for owner, text in names.items()}
+
+    def qualified(self) -> list[str]:
+        """The names with their owners."""
+        return [f"{owner}.{name}" for owner, names in self.names.items() for name in names]
+
+
+GROUPS = [
+    Group(
+        "Named tensors",
+        "A prototype that never left this state, and gone from `Tensor` in PyTorch itself: give dims by their numbers. "
+        "`names=` raises the same error; `Tensor.names` is None for every dim.",
+        REFUSED,
+        torch="align_tensors",
+        torch__Tensor="align_as align_to refine_names rename rename_",
+    ),
+    Group(
+        "Removed from PyTorch",
+        "PyTorch has them only to raise an error that says what took their place, and so it is here.",
+        REFUSED,
+        torch="eig lstsq matrix_rank solve symeig",
+        torch__Tensor="reinforce",
+    ),
+    Group(
+        "Older names of what there is",
+        "PyTorch dropped them later: use `use_deterministic_algorithms`, `are_deterministic_algorithms_enabled`, "
+        "`requires_grad`, `testing.assert_close`, `testing.make_tensor`.",
+        ABSENT,
+        torch="is_deterministic set_deterministic",
+        torch__Tensor="volatile",
+        torch__testing="""
+            all_types all_types_and all_types_and_complex all_types_and_complex_and assert_equal complex_types
+            floating_and_complex_types floating_and_complex_types_and floating_types floating_types_and
+            get_all_complex_dtypes get_all_device_types get_all_dtypes get_all_fp_dtypes get_all_int_dtypes
+            get_all_math_dtypes integral_types integral_types_and make_non_contiguous rand_like randn_like
+        """,
+    ),
+    Group(
+        "Internals of PyTorch's C++ library",
+        "Classes of TorchScript's compiler and interpreter, of logging and of serialization in C++, which the torch "
+        "namespace shows because it imports all of its bindings. There is no such library here.",
+        ABSENT,
+        torch="""
+            AVG AggregationType AliasDb AnyType Argument ArgumentSpec BenchmarkConfig BenchmarkExecutionStats Block
+            BoolType BufferDict CallStack Capsule ClassType Code CompleteArgumentSpec ComplexType ConcreteModuleType
+            ConcreteModuleTypeBuilder DeepCopyMemoTable DeviceObjType DictType EnumType ErrorReport ExecutionPlan
+            FatalError FileCheck FloatType FunctionSchema FutureType Gradient Graph GraphExecutorState IODescriptor
+            InferredType IntType InterfaceType ListType LiteScriptModule LockingLogger LoggerBase MobileOptimizerType
+            ModuleDict Node NoneType NoopLogger NumberType OptionalType ParameterDict PyObjectType PyTorchFileReader
+            PyTorchFileWriter RRefType SUM ScriptModuleSerializer StaticModule StreamObjType StringType TensorType
+            ThroughputBenchmark TracingState TupleType Type Use Value cpp import_ir_module
+            import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema parse_type_comment
+            set_vital unify_type_list
+        """,
+        torch__nn="backends cpp",
+        torch__autograd="NestedIOFunction",
+        torch__utils="ThroughputBenchmark backcompat throughput_benchmark",
+    ),
+    Group(
+        "Extensions in C++ and CUDA",
+        "Classes and ops registered from C++ need PyTorch's library and its binary interface. New ops are written in "
+        "Python: see `ops/declare.py`, and `autograd.Function` for a derivative of one's own.",
+        ABSENT,
+        torch="classes",
+        torch__utils="cpp_extension file_baton hipify",
+    ),
+    Group(
+        "Other libraries' tensors and kernels",
+        "oneDNN's opaque tensors, XNNPACK and Caffe2: every kernel is generated here, and works on ordinary tensors.",
+        ABSENT,
+        torch="contrib",
+        torch__Tensor="to_mkldnn",
+        torch__utils="mkldnn mobile_optimizer",
+        torch__backends="xnnpack",
+    ),
+    Group(
+        "TorchScript",
+        "Not there yet: programs run op by op, which costs little here; `compile` warns and returns its argument.",
+        ABSENT,
+        torch="""
+            CompilationUnit Future JITException ScriptClass ScriptClassFunction ScriptFunction ScriptMethod
+            ScriptModule ScriptObject fork futures jit wait
+        """,
+    ),
+    Group(
+        "Quantized tensors and quantization",
+        "Not there yet.",
+        ABSENT,
+        torch="""
+            ao dequantize empty_quantized fake_quantize_per_channel_affine fake_quantize_per_tensor_affine int_repr
+            per_channel_affine per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine
+            per_tensor_symmetric q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
+            q_zero_point qscheme quantization quantize_per_channel quantize_per_tensor
+        """,
+        torch__Tensor="""
+            dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point
+            qscheme
+        """,
+        torch__nn="intrinsic qat quantizable quantized",
+    ),
+    Group(
+        "Further packages",
+        "Not there yet.",
+        ABSENT,
+        torch="distributed distributions fx hub onnx package profiler",
+        torch__nn="DataParallel parallel",
+        torch__utils="benchmark bundled_inputs model_dump model_zoo show_pickle tensorboard",
+        torch__autograd="profiler",
+    ),
+]
+
+
+def reason(name: str) -> str | None:
+    """Why the torch namespace here lacks a name, or None if the table does not say."""
+    for group in GROUPS:
+        if group.kind == ABSENT and name in group.names.get("torch", ()):
+            return f"{group.title}: {group.reason}"
+    return None
