@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 import rushlight as rl
+from rushlight.ops.named import FIELDS
 
 
 def test_types_are_public_and_pickle():
@@ -32,6 +33,39 @@ def test_construction():
         rl.return_types.sort((1, 2, 3))
     with pytest.raises(TypeError, match="sequence"):
         rl.return_types.sort(1)
+
+
+def test_types_are_the_same_in_every_process():
+    """Pickles name types that a new process has not made yet."""
+    import subprocess
+    import sys
+
+    found = rl.linalg.eigh(rl.eye(2))
+    code = f"import pickle; r = pickle.loads({pickle.dumps(found)!r}); print(type(r).__name__, r.eigenvalues.tolist())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "linalg_eigh [1.0, 1.0]", done.stderr
+
+
+def test_fields_are_those_of_the_ops():
+    x = rl.eye(2)
+    results = [
+        rl.frexp(x),
+        rl.linalg.svd(x),
+        rl.linalg.qr(x),
+        rl.linalg.lu(x),
+        rl.linalg.slogdet(x),
+        rl.linalg.lstsq(x, x),
+    ]
+    results += [
+        rl.linalg.inv_ex(x),
+        rl.linalg.lu_factor_ex(x),
+        rl.geqrf(x),
+        rl.triangular_solve(x, x),
+        rl.linalg.eig(x),
+    ]
+    for result in results:
+        name = type(result).__name__
+        assert type(result) is getattr(rl.return_types, name) and " ".join(result._fields) == FIELDS[name]
 
 
 @pytest.mark.parametrize("name", ["cummax", "cummin", "max", "median", "min", "mode", "nanmedian", "sort"])

@@ -7,7 +7,8 @@ from ..ir import dtypes
 from ..ir.dtypes import category
 from ..ir.graph import Value
 from .checks import check_kinds
-from .declare import Number, Tensor, op
+from .declare import Number, Tensor, composite, op
+from .named import named
 
 
 def check_tensor(name: str, *operands) -> None:
@@ -279,9 +280,9 @@ def ldexp(input, other: Tensor):
     return input * B.pow(2.0, other)
 
 
-@op(method=True, visible=2, out=True)
-def frexp(input):
-    """(mantissa, exponent) with input = mantissa * 2 ** exponent and 1/2 <= |mantissa| < 1; the exponent is int32."""
+@op(public=False, visible=2, out=True)
+def mantissa_and_exponent(input):
+    """See `frexp`."""
     if input.dtype.kind != "f":
         raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, got {input.dtype.name}")
     wide = B.cast(input, softened(input.dtype))
@@ -296,6 +297,13 @@ def frexp(input):
     mantissa = B.where(below, mantissa * 2, B.where(above, mantissa * 0.5, mantissa))
     exponent = exponent + B.where(below, -1.0, B.where(above, 1.0, 0.0)) - B.where(tiny, 60.0, 0.0)
     return B.cast(B.where(still, wide, mantissa), input.dtype), B.cast(B.where(still, 0.0, exponent), dtypes.int32)
+
+
+@composite(method=True)
+def frexp(input, *, out=None):
+    """(mantissa, exponent) with input = mantissa * 2 ** exponent and 1/2 <= |mantissa| < 1; the exponent is int32."""
+    made = mantissa_and_exponent(input) if out is None else mantissa_and_exponent(input, out=out)
+    return named("frexp", "mantissa exponent", made)
 
 
 LEAST_NORMAL = {"float32": 2.0**-126, "float64": 2.0**-1022}

@@ -6,7 +6,36 @@ from collections import namedtuple
 
 from ..ir import dtypes
 
-TYPES: dict[str, type] = {}
+TYPES: dict[str, type] = {}  # those in use so far
+FIELDS = {
+    **dict.fromkeys(
+        ("cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian", "sort", "topk"), "values indices"
+    ),
+    "aminmax": "min max",
+    "frexp": "mantissa exponent",
+    "geqrf": "a tau",
+    "histogram": "hist bin_edges",
+    "histogramdd": "hist bin_edges",
+    "linalg_cholesky_ex": "L info",
+    "linalg_eig": "eigenvalues eigenvectors",
+    "linalg_eigh": "eigenvalues eigenvectors",
+    "linalg_inv_ex": "inverse info",
+    "linalg_ldl_factor": "LD pivots",
+    "linalg_ldl_factor_ex": "LD pivots info",
+    "linalg_lstsq": "solution residuals rank singular_values",
+    "linalg_lu": "P L U",
+    "linalg_lu_factor": "LU pivots",
+    "linalg_lu_factor_ex": "LU pivots info",
+    "linalg_qr": "Q R",
+    "linalg_slogdet": "sign logabsdet",
+    "linalg_solve_ex": "result info",
+    "linalg_svd": "U S Vh",
+    "lu_unpack": "P L U",
+    "qr": "Q R",
+    "slogdet": "sign logabsdet",
+    "svd": "U S V",
+    "triangular_solve": "solution cloned_coefficient",
+}
 
 
 class NamedResult:
@@ -41,12 +70,9 @@ def declare(name: str, fields: str) -> type:
     return made
 
 
-for _name in ("cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian", "sort", "topk"):
-    declare(_name, "values indices")
-declare("aminmax", "min max")
-declare("frexp", "mantissa exponent")
-declare("histogram", "hist bin_edges")
-declare("histogramdd", "hist bin_edges")
+def type_of(name: str) -> type:
+    """The type of an op's named result, made when it is first asked for; KeyError for ops without one."""
+    return TYPES.get(name) or declare(name, FIELDS[name])
 
 
 def named(name: str, fields: str, parts):

@@ -43,6 +43,7 @@ TITLES = {
     "log1p": "Log1P",
     "matmul": "Mm",
     "kl_div_of": "KlDiv",
+    "mantissa_and_exponent": "Frexp",
     "max_along": "Max",
     "min_along": "Min",
     "max_all": "Max",

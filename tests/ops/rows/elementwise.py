@@ -27,7 +27,7 @@ ARITHMETIC = [
     Row("float_power", lambda x: [(x(3, 4, low=1), x(4)), (x(2, low=1), x.number(2.0))], NUMBERS, rtol=3e-5),
     *rows("clamp_min clamp_max", lambda x: [(x(3, 4), x.number(0.5)), (x(3, 4), x(4))], REAL),
     Row("ldexp", lambda x: [(x(3, 4), x.index(4, high=5, low=-3))], "fh"),
-    Row("frexp", unary(), "fh", grad=""),
+    Row("mantissa_and_exponent", unary(), "fh", grad=""),
     *rows("gcd lcm", lambda x: [(x(3, 4, low=-9, high=9), x(4, low=-9, high=9))], "i"),
     *rows("near all_close", lambda x: [(x(3, 4), x(3, 4), 0.5, 0.1, e) for e in (False, True)], ALL),
     Row("all_equal", lambda x: [(x(3, 4), x(3, 4)), (x(0, 3), x(0, 3))], ALL),
