@@ -42,3 +42,13 @@ def test_pairs():
     with pytest.raises(AssertionError, match="a is wrong"):
         F.assert_int_or_pair((1, 2, 3), "a", "{} is wrong")
     assert nn.common_types._size_2_t == int | tuple[int, int]
+
+
+def test_arguments_by_place_and_former_names():
+    assert nn.LazyConv2d(8, 3, 2, 1, 1, 1, False, "reflect").bias is None
+    lazy = nn.LazyConvTranspose1d(8, 3, 2, 1, 1, 2, True, 2)
+    assert lazy(rl.ones(1, 4, 5)).shape == nn.ConvTranspose1d(4, 8, 3, 2, 1, 1, 2, True, 2)(rl.ones(1, 4, 5)).shape
+    assert lazy.bias.shape == (8,) and lazy.dilation == (2,)
+    with pytest.warns(FutureWarning, match="min_value"):
+        limited = nn.Hardtanh(min_value=-3.0)
+    assert (limited.min_val, limited.max_val) == (-3.0, 1.0)

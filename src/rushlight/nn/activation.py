@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from .. import ops
 from ..core import Tensor
 from . import functional as F
@@ -41,6 +43,16 @@ class Hardtanh(FunctionModule):
 
     function = "hardtanh"
     options = {"min_val": -1.0, "max_val": 1.0, "inplace": False}
+
+    def _bind(self, args: tuple, kwargs: dict) -> dict:
+        for former, name in (("min_value", "min_val"), ("max_value", "max_val")):
+            if kwargs.get(former) is not None:
+                warnings.warn(
+                    f"keyword argument `{former}` is deprecated and rename to `{name}`", FutureWarning, stacklevel=3
+                )
+                kwargs[name] = kwargs[former]
+            kwargs.pop(former, None)
+        return super()._bind(args, kwargs)
 
     def check(self) -> None:
         if self.max_val <= self.min_val:

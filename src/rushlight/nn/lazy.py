@@ -102,7 +102,11 @@ class _LazyConv(LazyModuleMixin):
     """in_channels from dim 1 of the first input (dim 0 without a batch)."""
 
     def __init__(self, out_channels: int, kernel_size, *args, bias: bool = True, device=None, dtype=None, **kwargs):
-        super().__init__(0, 0, kernel_size, *args, bias=False, device=device, dtype=dtype, **kwargs)
+        if len(args) > 4:  # by place, bias comes fifth
+            bias, args = args[4], (*args[:4], False, *args[5:])
+        else:
+            kwargs["bias"] = False
+        super().__init__(0, 0, kernel_size, *args, device=device, dtype=dtype, **kwargs)
         self.out_channels = out_channels
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         if bias:
