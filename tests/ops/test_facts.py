@@ -60,6 +60,11 @@ def test_what_the_build_says():
     assert rl.set_flush_denormal(True) is False
 
 
+def test_other_kinds_of_tensors():
+    x = rl.ones(1)
+    assert not (x.is_nested or x.is_xla or x.is_vulkan or x.is_ipu or x.is_mtia or x.is_maia)
+
+
 def test_forms_of_methods():
     x = rl.ones(1, requires_grad=True) * 2
     assert rl.detach_(x) is x and x.grad_fn is None

@@ -110,6 +110,10 @@ def detach_(input):
     return input.detach_()
 
 
+for _kind in ("ipu", "maia", "mtia", "nested", "vulkan", "xla"):
+    engine.attach_method(f"is_{_kind}", property(lambda input: False))
+
+
 # -- the build ----------------------------------------------------------------------------------
 @composite
 def compiled_with_cxx11_abi() -> bool:
