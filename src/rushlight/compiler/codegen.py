@@ -13,7 +13,7 @@ from .codegen_sweep import SweepWriter, can_sweep
 from .codegen_tile import Transposer
 from .codegen_values import Values, slot_bytes
 from .cost import EXPENSIVE
-from .expressions import Access, Expr
+from .expressions import MEMORY, Access, Expr
 from .kernel import Kernel
 from .launch import Launch
 from .nest import TILE, Nest, Pass
@@ -62,14 +62,14 @@ class KernelWriter:
         if vector_dim is None:
             return [Block(1, 1)]
         moving = [e for e in self.everything if vector_dim in e.dims]
-        accesses = [e.data for e in moving if e.kind == "load"] + [a for a in self.accesses if vector_dim in a.strides]
-        units = sum(a.is_unit(vector_dim) for a in accesses)
+        units = [e.is_run(vector_dim) for e in moving if e.kind in MEMORY and not e.is_spread(vector_dim)]
+        units += [a.is_unit(vector_dim) for a in self.accesses if vector_dim in a.strides]
         work = sum(max(e.cost - sum(a.cost for a in e.args), 1) for e in moving)
-        if accesses and not units and work < EXPENSIVE and not (nest.vertical or self.reduces()):
+        if units and not any(units) and work < EXPENSIVE and not (nest.vertical or self.reduces()):
             return [Block(1, 4), Block(1, 1)]
         copies = 4 if work <= 6 or (self.sweeps and work < EXPENSIVE * 2) else 2 if work <= 16 else 1
         lanes = nest.lanes
-        if units == len(accesses) and host().vector_bytes == 64:
+        if all(units) and host().vector_bytes == 64:
             return [Block(lanes, copies), Block(lanes, 1, True)]
         middle = [Block(lanes, 1)] if copies > 1 else []
         return [Block(lanes, copies), *middle, Block(1, 1)]
@@ -115,7 +115,8 @@ class KernelWriter:
         nest = self.nest
         per_unit = product(d.size for d in self.others[self.flat :]) * product(d.size for d in nest.inner)
         if self.block is not None:
-            per_unit = self.block if nest.is_map and not nest.tile else self.block * product(d.size for d in nest.inner)
+            flat = nest.is_map and not nest.tile and not nest.vertical
+            per_unit = self.block if flat else self.block * product(d.size for d in nest.inner)
         elif nest.vertical:
             per_unit = per_unit * nest.vector.size
         work = max([e.cost for e in self.everything], default=0)

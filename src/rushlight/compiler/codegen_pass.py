@@ -74,7 +74,7 @@ class PassWriter:
 
     def bounds(self, dim: Dim) -> tuple[V, V]:
         """The range of an inner loop: all of it, or one part of it in a reduction that is split."""
-        if self.nest.is_map:
+        if self.nest.is_map and not self.nest.vertical:
             return self.low, self.high
         if self.nest.cluster.parts is None or dim is not self.nest.inner[0]:
             return i64(0), self.values.size(dim)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..ir.dtypes import DType, float64, int64
 from . import elementwise
+from .codegen_fetch import fetch, shift
 from .codegen_scopes import Scopes, i64
 from .expressions import Access, Expr
 from .launch import Scalar
@@ -26,8 +27,10 @@ class Values(Scopes):
         for access in accesses:
             self.pointer(access)
         for expr in exprs:
-            if expr.kind == "load" and not expr.dims <= loops:
+            if expr.kind in ("load", "fetch") and not expr.dims <= loops:
                 self.pointer(expr.data)
+                if expr.kind == "fetch" and all(a.dims <= loops and self.is_ready(a) for a in expr.args):
+                    shift(self, expr)
             elif expr.kind != "reduce" and expr.dims <= loops and all(self.is_ready(a) for a in expr.args):
                 self.value(expr)
 
@@ -84,6 +87,9 @@ class Values(Scopes):
     def make_load(self, expr: Expr):
         lanes = self.lanes if self.is_vector(expr) else 1
         return self.load(expr.data, expr.dtype, lanes)
+
+    def make_fetch(self, expr: Expr):
+        return fetch(self, expr)
 
     def make_constant(self, expr: Expr):
         return elementwise.constant(self.f, expr.data, expr.dtype, 1)
@@ -149,10 +155,10 @@ class Values(Scopes):
             f.store(i64(ZERO_DIVISION), self.error_flag())
 
     # -- memory ---------------------------------------------------------------------------------
-    def places(self, access: Access, lanes: int) -> list[V]:
-        """The addresses of all lanes along the vector loop; one if they are adjacent."""
+    def places(self, access: Access, pointer: V, lanes: int) -> list[V]:
+        """The addresses of all lanes along the vector loop, from `pointer`; one if they are adjacent."""
         f, dim = self.f, self.nest.vector
-        pointer, first, dtype = self.pointer(access), self.vector_index[self.copy], access.array.dtype
+        first, dtype = self.vector_index[self.copy], access.array.dtype
         if access.is_unit(dim):
             return [self.element(pointer, dtype, first)]
         stride = self.stride(access, dim)
@@ -161,26 +167,28 @@ class Values(Scopes):
             places.append(self.element(places[-1], dtype, stride))
         return places
 
-    def load(self, access: Access, dtype: DType, lanes: int):
-        """The elements at the current indices as a register value."""
-        f = self.f
+    def load(self, access: Access, dtype: DType, lanes: int, shift: V | None = None):
+        """The elements at the current indices, moved by `shift` elements, as a register value."""
+        f, pointer = self.f, self.pointer(access)
+        if shift is not None:
+            pointer = self.element(pointer, dtype, shift)
         if self.nest.vector not in access.strides:
-            raw = f.load(self.pointer(access), elementwise.loaded_type(dtype, 1))
+            raw = f.load(pointer, elementwise.loaded_type(dtype, 1))
             return elementwise.from_memory(f, raw, dtype, 1)
         if lanes > 1 and access.is_reversed(self.nest.vector):
-            return self.load_reversed(access, dtype, lanes)
-        places = self.places(access, lanes)
+            return self.load_reversed(pointer, dtype, lanes)
+        places = self.places(access, pointer, lanes)
         if len(places) == 1:
             type = elementwise.loaded_type(dtype, lanes)
             raw = f.load(places[0], type) if self.mask is None else f.masked_load(places[0], self.doubled(dtype), type)
             return elementwise.from_memory(f, raw, dtype, lanes)
         return elementwise.from_memory(f, self.gather(places, dtype, lanes), dtype, lanes)
 
-    def load_reversed(self, access: Access, dtype: DType, lanes: int):
+    def load_reversed(self, pointer: V, dtype: DType, lanes: int):
         """Adjacent elements from the last to the first."""
         f = self.f
         last = f.add(self.vector_index[self.copy], i64(lanes - 1))
-        place = self.element(self.pointer(access), dtype, f.sub(i64(0), last))
+        place = self.element(pointer, dtype, f.sub(i64(0), last))
         value = elementwise.from_memory(f, f.load(place, elementwise.loaded_type(dtype, lanes)), dtype, lanes)
         return self.each(lambda v: f.shuffle(v, v, list(reversed(range(lanes)))), value)
 
@@ -211,7 +219,7 @@ class Values(Scopes):
         if self.nest.vector not in access.strides:
             f.store(elementwise.to_memory(f, value, dtype, 1), self.pointer(access))
             return
-        places = self.places(access, self.lanes)
+        places = self.places(access, self.pointer(access), self.lanes)
         if len(places) == 1:
             self.store_vector(elementwise.to_memory(f, value, dtype, self.lanes), places[0], dtype)
             return

@@ -62,6 +62,8 @@ def nest_text(nest) -> str:
 def _expr(expr, depth: int = 6) -> str:
     if expr.kind == "load":
         return _access(expr.data)
+    if expr.kind == "fetch":
+        return f"{_access(expr.data)}[{', '.join(_expr(a, depth - 1) for a in expr.args)}]"
     if expr.kind in ("constant", "size"):
         return repr(expr.data)
     if expr.kind in ("scalar", "index"):

@@ -8,6 +8,7 @@ from ..ir.sizes import hint
 from .affine import Affine, Dim, access_key
 from .cluster import Cluster
 from .cost import weight
+from .fetches import indexed_dims, is_fetch, split_access
 from .fuse import base_of, folded_dims, inserted
 from .memory import Memory
 from .templates import Array
@@ -53,22 +54,36 @@ class Access:
 class Expr:
     """A value at one point of the loops.
 
-    kind   "load" (data: Access), "constant" (data: number), "size" (data: size), "scalar" (data: graph input),
-           "index" (data: Access without an array: strides and offset of a number), "map", "reduce" (data: Node)
+    kind   "load" (data: Access), "fetch" (a load that indices move; data: Access), "constant" (data: number), "size"
+           (data: size), "scalar" (data: graph input), "index" (data: Access without an array: strides and offset of a
+           number), "map", "reduce" (data: Node)
     dims   the loops it depends on; `stage` counts the reductions that must be complete before it
     cost   of computing it for one vector, from memory
+    bounds of a fetch: (size, stride, number) of each dimension that an index points into
     """
 
-    __slots__ = ("args", "cost", "data", "dims", "dtype", "kind", "stage")
+    __slots__ = ("args", "bounds", "cost", "data", "dims", "dtype", "kind", "stage")
 
-    def __init__(self, kind: str, dtype: DType, data, args=()):
+    def __init__(self, kind: str, dtype: DType, data, args=(), bounds=()):
         self.kind, self.dtype, self.data, self.args = kind, dtype, data, tuple(args)
+        self.bounds = bounds
         self.dims: frozenset[Dim] = frozenset()
         self.stage = self.cost = 0
 
     @property
     def name(self) -> str:
         return self.data.prim.name if self.kind in ("map", "reduce") else self.kind
+
+    def is_spread(self, vector: Dim) -> bool:
+        """Whether every lane is read from a place of its own, which indices name."""
+        return any(vector in a.dims for a in self.args)
+
+    def is_run(self, vector: Dim) -> bool:
+        """Whether what it reads along the vector loop is adjacent."""
+        return self.data.is_unit(vector) and not self.is_spread(vector)
+
+
+MEMORY = ("load", "fetch")  # kinds that read memory
 
 
 class Body:
@@ -86,7 +101,7 @@ class Body:
             self.exprs, self.memo = [], {}
             self.stores = self.read_stores()
         for expr in self.exprs:
-            if expr.kind == "load":
+            if expr.kind in MEMORY:
                 expr.data = Access.of(*expr.data)
             elif expr.kind == "index":
                 affine = expr.data.resolved()
@@ -102,10 +117,10 @@ class Body:
 
     def accesses(self) -> list[Access]:
         """Everything that has strides."""
-        return [e.data for e in self.exprs if e.kind in ("load", "index")] + [a for _, a in self.stores]
+        return [e.data for e in self.exprs if e.kind in (*MEMORY, "index")] + [a for _, a in self.stores]
 
     def loads(self) -> list[Access]:
-        return [e.data for e in self.exprs if e.kind == "load"]
+        return [e.data for e in self.exprs if e.kind in MEMORY]
 
     def read(self, value: Value, access) -> Expr:
         """The expression of a value at an access."""
@@ -135,7 +150,20 @@ class Body:
             return Expr("index", value.dtype, access[node.attrs["dim"]])
         if node.prim.kind == "map":
             return Expr("map", value.dtype, node, [self.read(v, access) for v in node.inputs])
+        if is_fetch(node):
+            return self.make_fetch(node, access)
         return self.make_reduction(node, access)
+
+    def make_fetch(self, node: Node, access) -> Expr:
+        source, *indices = node.inputs
+        place, rest = split_access(node, access)
+        dims = indexed_dims(node)
+        array = self.memory.operand(source)
+        kept = [d for d in range(len(array.shape)) if d not in dims]
+        shape, strides = (tuple(sizes[d] for d in kept) for sizes in (array.shape, array.strides))
+        left = Array(array.role, array.index, shape, strides, array.dtype, array.offset)
+        bounds = tuple((array.shape[d], array.strides[d], d) for d in dims)
+        return Expr("fetch", node.outputs[0].dtype, (left, rest), [self.read(v, place) for v in indices], bounds)
 
     def make_reduction(self, node: Node, access) -> Expr:
         source, dims = node.inputs[0], folded_dims(node)
@@ -159,7 +187,9 @@ class Body:
             if expr.kind in ("load", "index"):
                 expr.dims = frozenset(expr.data.strides)
                 continue
-            expr.dims = frozenset().union(*(a.dims for a in expr.args))
+            expr.dims = frozenset().union(
+                *(a.dims for a in expr.args), expr.data.strides if expr.kind == "fetch" else ()
+            )
             expr.stage = max((a.stage for a in expr.args), default=0)
             if expr.kind == "reduce":
                 expr.stage += 1
@@ -170,8 +200,8 @@ class Body:
         for expr in self.exprs:
             if not expr.dims & inner:
                 continue
-            if expr.kind == "load" and vector in expr.dims and not expr.data.is_unit(vector):
-                expr.cost = lanes
+            if expr.kind in MEMORY and vector in expr.dims and not expr.is_run(vector):
+                expr.cost = lanes + sum(a.cost for a in expr.args)
             elif expr.kind == "map":
                 expr.cost = weight(expr.name, expr.data.inputs[0].dtype) + sum(a.cost for a in expr.args)
 

@@ -16,6 +16,7 @@ from ..ir.sizes import hint, known_equal, product
 from .affine import ZERO, access_dims, access_key, index_of, size_key
 from .cluster import Cluster, Step, TemplateStep, matching, reaches
 from .cost import EXPENSIVE, weight
+from .fetches import has_elements, is_fetch, split_access, takes_rows
 from .lapack_memory import place_columns
 from .leaves import Leaves
 from .memory import Memory
@@ -25,6 +26,7 @@ from .views import is_view, view_access
 
 MOST_NODES = 200  # in one kernel: compile time grows faster than the kernel
 MOST_ACCESSES = 4  # of one cheap value in one kernel
+LONGEST_INDEX = 8  # nodes of an index that is computed where it reads whole rows
 SIBLINGS = 8  # how many of the latest kernels are considered for a further result
 
 
@@ -63,7 +65,7 @@ class Fuser:
         self.leaves = Leaves(graph)
         self.uses = Counter(value for node in graph.nodes for value in node.inputs) + Counter(graph.outputs)
         for node in graph.nodes:
-            if is_barrier(node):
+            if is_barrier(node) and not is_fetch(node):
                 for value in node.outputs:
                     memory.home(value)
 
@@ -112,6 +114,8 @@ class Fuser:
             self.place_view(node, position)
         elif name in ("concat", "pad"):
             self.place_pieces(node, position)
+        elif is_fetch(node) and self.place_fetch(node, position):
+            return
         elif is_barrier(node):
             self.place_template(node, position)
         elif name == "partial_reduce":
@@ -165,9 +169,35 @@ class Fuser:
             for part, array in pieces(node, home):
                 self.copy(part, array, position, after)
 
+    def place_fetch(self, node: Node, position: int) -> bool:
+        """Read by index inside the one kernel that uses what is read, if there is one."""
+        value, (source, *indices) = node.outputs[0], node.inputs
+        demands = self.demands.get(value, [])
+        if not demands or value in self.required or value in self.memory.places or not has_elements(node):
+            return False
+        groups = _by_cluster(demands)
+        while len(groups) > 1:
+            if not self.merge_some(node, groups):
+                return False
+            groups = _by_cluster(demands)
+        ((cluster, accesses),) = groups
+        if len(accesses) > MOST_ACCESSES or cluster.nodes >= MOST_NODES:
+            return False
+        self.enter(node, cluster, position)
+        self.require(source, cluster)
+        for access in accesses:
+            place, _ = split_access(node, access)
+            for index in indices:
+                if self.leaves.lengths[index] > LONGEST_INDEX and takes_rows(node):
+                    self.require(index, cluster)  # vectors of indices are cheaper than one for each row
+                else:
+                    self.demand(index, cluster, place)
+        return True
+
     def place_template(self, node: Node, position: int) -> None:
         step = TemplateStep(node, position)
         for value in node.outputs:
+            self.memory.home(value)
             step.after += self.readers_of(value)
         self.steps.append(step)
         if node.prim.name in ("put", "scatter"):
@@ -328,12 +358,16 @@ class Fuser:
         indices = cluster.fold(access, node.outputs[0].shape, sizes, commit=commit)
         return None if indices is None else inserted(access, dims, indices)
 
-    def put(self, node: Node, cluster: Cluster, accesses, position: int) -> None:
-        """Compute a node in a kernel: the kernel reads its operands."""
+    def enter(self, node: Node, cluster: Cluster, position: int) -> None:
+        """Note that a kernel computes a node."""
         cluster.nodes += 1
         cluster.values.add(node.outputs[0])
         cluster.covers_position(position)
         cluster.leaves |= self.leaves.reach[node.outputs[0]]
+
+    def put(self, node: Node, cluster: Cluster, accesses, position: int) -> None:
+        """Compute a node in a kernel: the kernel reads its operands."""
+        self.enter(node, cluster, position)
         for access in accesses:
             if node.prim.kind == "reduce":
                 access = self.folded(node, cluster, access, commit=True)

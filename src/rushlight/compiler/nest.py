@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ..ir.sizes import hint, product
 from .affine import Dim
-from .cost import EXPENSIVE
+from .cost import EXPENSIVE, weight
 from .elementwise import register_type
 from .expressions import Access, Body, Expr
 from .target import host
@@ -14,6 +14,7 @@ from .templates import Array
 from .text import scalar_bytes
 
 TILE = 64  # rows and columns of a tile: one of float32 takes half of a small first-level cache
+REPEATED = 8  # simple instructions for one vector that are worth a loop inside of the vectors
 SHORT_TILE = 8  # iterations below which a loop is not worth tiles
 
 
@@ -31,7 +32,7 @@ class Nest:
     """Loops of a kernel in order.
 
     outer     loops around everything, outermost first
-    inner     loops of each pass; for a map the last loop alone
+    inner     loops of each pass; for a map the last loop alone, or one that much does not depend on
     vertical  the last outer loop is cut into vectors; else the last inner one is
     passes    what each pass over the inner loops does
     results   stores of values that do not depend on the inner loops
@@ -45,6 +46,7 @@ class Nest:
         self.inner = [d for d in loops if d in folded]
         self.outer = [d for d in loops if d not in folded]
         self.order()
+        self.vertical = False
         self.vertical = self.choose_vector()
         self.collapse()
         self.staged: dict[Expr, Access] = {}
@@ -78,7 +80,7 @@ class Nest:
                 self.inner.remove(best[0])
                 self.inner.append(best[0])
             self.outer, self.inner = self.inner[:-1], self.inner[-1:]
-            return False
+            return self.repeat_inside()
         down, across = self.most_unit(self.outer), self.most_unit(self.inner)
         vertical = down is not None and (across is None or down[1] > across[1])
         if not vertical and self.is_short():
@@ -88,6 +90,22 @@ class Nest:
             loops.remove(best[0])
             loops.append(best[0])
         return vertical
+
+    def repeat_inside(self) -> bool:
+        """Move the outer loop of a map inside of its vectors along which most would be computed again and again.
+
+        What does not change along that loop is then computed before it. Returns whether there is such a loop.
+        """
+        if self.vector is None or hint(self.vector.size) < host().lanes(4):
+            return False
+        self.body.find_dims(set(), set())
+        moving = [e for e in self.body.exprs if e.kind == "map" and self.vector in e.dims]
+        costs = {d: sum(weight(e.name, e.data.inputs[0].dtype) for e in moving if d not in e.dims) for d in self.outer}
+        best = max((d for d in reversed(costs) if hint(d.size) > 1), key=costs.get, default=None)
+        if best is None or costs[best] < REPEATED:
+            return False
+        self.outer, self.inner = [*(d for d in self.outer if d is not best), self.vector], [best]
+        return True
 
     def is_short(self) -> bool:
         """Whether rows are so short that vectors across many rows are better filled."""
@@ -119,7 +137,7 @@ class Nest:
 
         It becomes the last outer loop, and such loads read their tile instead.
         """
-        if not self.is_map or self.vector is None or hint(self.vector.size) < SHORT_TILE:
+        if not self.is_map or self.vertical or self.vector is None or hint(self.vector.size) < SHORT_TILE:
             return None
         loads = [e for e in self.body.exprs if e.kind == "load" and self.may_stage(e.data)]
         counts = {d: [e for e in loads if e.data.is_unit(d)] for d in self.outer if hint(d.size) >= SHORT_TILE}
@@ -141,7 +159,7 @@ class Nest:
     def collapse(self) -> None:
         """Join neighbouring loops that all accesses walk as one."""
         self.outer, self.inner = self.collapsed(self.outer), self.collapsed(self.inner)
-        if self.is_map:
+        if self.is_map and not self.vertical:
             joined = self.collapsed([*self.outer, *self.inner])
             self.outer, self.inner = joined[:-1], joined[-1:]
 

@@ -209,6 +209,18 @@ class Function:
         name = self.module.declare(f"llvm.masked.load.{mangle(type)}.p0", type, "ptr", "i32", mask.type, type)
         return self.value(f"call {type} @{name}({pointer}, i32 {scalar_bytes(type)}, {mask}, {other})", type)
 
+    def gather(self, pointer: V, type: str, indices: V, mask: V | None = None) -> V:
+        """The elements of scalar `type` at a vector of indices; zeros where the mask is off."""
+        count = lanes(indices.type)
+        places = self.value(f"getelementptr {type}, {pointer}, {indices}", f"<{count} x ptr>")
+        mask = mask or self.const(1, vector("i1", count))
+        loaded = vector(type, count)
+        name = self.module.declare(
+            f"llvm.masked.gather.{mangle(loaded)}.v{count}p0", loaded, places.type, "i32", mask.type, loaded
+        )
+        call = f"call {loaded} @{name}({places}, i32 {scalar_bytes(type)}, {mask}, {loaded} zeroinitializer)"
+        return self.value(call, loaded)
+
     def masked_store(self, a: V, pointer: V, mask: V) -> None:
         name = self.module.declare(f"llvm.masked.store.{mangle(a.type)}.p0", "void", a.type, "ptr", "i32", mask.type)
         self.line(f"call void @{name}({a}, {pointer}, i32 {scalar_bytes(a.type)}, {mask})")

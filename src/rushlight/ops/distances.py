@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ..ir import build as B
-from ..ir.sizes import hint
-from .declare import FUNCTIONS, composite, op
+from ..ir import dtypes
+from .declare import composite, op
 
 MANY = 25  # from more vectors than this on, 2-norms come from a matrix product
 MODES = {
@@ -95,16 +95,36 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     return distances(x1, x2, float(p), MODES.get(compute_mode, 0))
 
 
+def pairs_of(n):
+    """The first and the second of each pair of n rows, in row-major order: number k is that of (i, j), i < j.
+
+    i begins at i (2n - i - 1) / 2; the root that follows from that may be rounded past a whole number.
+    """
+    k = B.iota((n * (n - 1) // 2,))
+
+    def start(i):
+        return B.shift_right(i * (2 * n - 1 - i), 1)
+
+    root = B.sqrt(B.cast((2 * n - 1) * (2 * n - 1) - 8 * k, dtypes.float64))
+    i = B.cast((2 * n - 1 - root) * 0.5, dtypes.int64)
+    i = i - B.cast(B.lt(k, start(i)), dtypes.int64)
+    i = i + B.cast(B.ge(k, start(i + 1)), dtypes.int64)
+    return i, k - start(i) + i + 1
+
+
 @op(public=False)
-def row_distances(x1, x2, p: Exponent):
-    """Distances of the rows of x1 to those of x2, one by one."""
-    return norm_of_difference(x1 - x2, p, (-1,))
+def pair_distances(x, p: Exponent):
+    """Distances of all pairs of rows."""
+    first, second = pairs_of(x.shape[0])
+    return norm_of_difference(B.take(x, first, dim=0) - B.take(x, second, dim=0), p, (-1,))
 
 
-@row_distances.vjp
-def _(cotangents, outputs, x1, x2, p):
-    each = B.unsqueeze(cotangents[0], -1) * slope(x1 - x2, B.unsqueeze(outputs[0], -1), p)
-    return each, -each
+@pair_distances.vjp
+def _(cotangents, outputs, x, p):
+    first, second = pairs_of(x.shape[0])
+    d = B.take(x, first, dim=0) - B.take(x, second, dim=0)
+    each = B.unsqueeze(cotangents[0], -1) * slope(d, B.unsqueeze(outputs[0], -1), p)
+    return [B.put(B.put(B.zeros_like(x), each, first, dim=0, mode="add"), -each, second, dim=0, mode="add")]
 
 
 @composite
@@ -116,6 +136,4 @@ def pdist(input, p=2.0):
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    rows = hint(input.shape[0])
-    first, second = FUNCTIONS["triu_indices"](rows, rows, 1)
-    return row_distances(input.index_select(0, first), input.index_select(0, second), float(p))
+    return pair_distances(input, float(p))

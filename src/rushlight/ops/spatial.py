@@ -43,31 +43,42 @@ def amounts(x, pad: tuple) -> tuple[list, list]:
     return low, high
 
 
-def _reflected(i, size):
-    """Indices mirrored at both ends without repeating the edge."""
-    i = B.abs(i)
-    return size - 1 - B.abs(size - 1 - i)
+def _part(x, d: int, start, size):
+    return B.narrow(x, d, start, size)
 
 
-_EDGES = {
-    "reflect": _reflected,
-    "replicate": lambda i, size: B.minimum(B.maximum(i, 0), size - 1),
-    "circular": lambda i, size: B.remainder(i, size),
-}
+def _reflected(x, d: int, low: int, high: int, size) -> tuple:
+    """Mirrored without repeating the edge."""
+    return B.flip(_part(x, d, 1, low), (d,)), B.flip(_part(x, d, size - 1 - high, high), (d,))
+
+
+def _replicated(x, d: int, low: int, high: int, size) -> tuple:
+    """The edge itself, again and again."""
+    shapes = ([*x.shape[:d], amount, *x.shape[d + 1 :]] for amount in (low, high))
+    return tuple(B.expand(_part(x, d, at, 1), shape) for at, shape in zip((0, size - 1), shapes))
+
+
+def _circular(x, d: int, low: int, high: int, size) -> tuple:
+    """The other end."""
+    return _part(x, d, size - low, low), _part(x, d, 0, high)
+
+
+_EDGES = {"reflect": _reflected, "replicate": _replicated, "circular": _circular}
 
 
 @op(public=False, channels=True)
 def edge_pad(input, pad: tuple, mode: str):
-    """Padding that repeats the input's own elements."""
+    """Padding that repeats the input's own elements; negative amounts crop what there is then."""
     low, high = amounts(input, pad)
     result = input
     for d in range(input.ndim):
-        if low[d] == 0 and high[d] == 0:
-            continue
-        size = input.shape[d]
         check_edge(mode, input, d, low[d], high[d])
-        index = B.iota((size + low[d] + high[d],)) - low[d]
-        result = B.take(result, _EDGES[mode](index, size), dim=d)
+        below, above = max(low[d], 0), max(high[d], 0)
+        before, after = _EDGES[mode](result, d, below, above, result.shape[d])
+        parts = [part for part, amount in ((before, below), (result, 1), (after, above)) if amount]
+        result = B.concat(parts, d) if len(parts) > 1 else result
+        if low[d] < 0 or high[d] < 0:
+            result = _part(result, d, max(-low[d], 0), input.shape[d] + low[d] + high[d])
     return result
 
 
