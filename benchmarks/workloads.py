@@ -151,6 +151,30 @@ def tiny_eigh(T):
     return lambda: T.linalg.eigh(x)
 
 
+# -- transforms -------------------------------------------------------------------------------------
+def transform(kind: str, shape: tuple, flops: float, complex_input: bool = True):
+    """`T.fft.<kind>` of a tensor; `flops` is what is customarily counted, 5 n log2 n for n complex numbers."""
+
+    @workload(f"fft.{kind} {'x'.join(map(str, shape))}", 0.7, 1, flops=flops)
+    def step(T):
+        x = T.complex(normal(T, *shape), normal(T, *shape)) if complex_input else normal(T, *shape)
+        run = getattr(T.fft, kind)
+        return lambda: run(x)
+
+
+for rows, n in ((4096, 1024), (1024, 64), (1, 1024), (1, M), (128, 1000)):
+    transform("fft", (rows, n), 5 * rows * n * math.log2(n))
+transform("fft2", (512, 512), 5 * 512 * 512 * 18)
+transform("rfft", (4096, 1024), 2.5 * M * 4 * 10, complex_input=False)
+transform("irfft", (4096, 513), 2.5 * M * 4 * 10)
+
+
+@workload("stft, 8 x 10 s at 16 kHz, n_fft 400", 0.7, 1)
+def short_time(T):
+    x, window = normal(T, 8, 160000), T.hann_window(400)
+    return lambda: T.stft(x, 400, 160, window=window, return_complex=True)
+
+
 @workload("digits CNN train step, batch 64", 1.3, 2)
 def digits(T):
     nn = T.nn

@@ -15,10 +15,12 @@ ROOMS = (
     "compiling",
     "cuda",
     "data",
+    "fft",
     "nn",
     "optim",
     "random",
     "serialization",
+    "signal",
     "testing",
 )
 FINDER = doctest.DocTestFinder(exclude_empty=True)

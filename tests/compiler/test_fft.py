@@ -144,3 +144,14 @@ def test_roots_are_exact_to_rounding(n):
     np.testing.assert_allclose(made[:, 0], np.cos(angle).astype(float), atol=1.2e-16)
     np.testing.assert_allclose(made[:, 1], -np.sin(angle).astype(float), atol=1.2e-16)
     assert roots.address % 64 == 0 and table("float64", n, (n, 1, 1), step=1) is roots
+
+
+@pytest.mark.parametrize("n", [2 * 3 * 11025, 2 * 3**10, 1 << 17])
+def test_long_lines_that_are_not_contiguous(n):
+    fft(complex_numbers(2 * n)[::2], 0)
+    fft(complex_numbers(n, 2), 0, orders=[(1, 0)])
+    rfft(real_numbers(n, 2), 0)
+    rfft(real_numbers(2, n), 1, orders=[(1, 0)])
+    rfft(real_numbers(n + 1)[1:], 0)
+    irfft(complex_numbers(n // 2 + 1, 2), 0, n)
+    irfft(complex_numbers(2, n // 2 + 1), 1, n, orders=[(1, 0)])

@@ -23,7 +23,7 @@ from .templates import Array, Context, template
 
 LONG = 1 << 15  # numbers of a line from which it is worth two launches if there are few lines
 CACHED = 1 << 20  # bytes of a tile that a processor keeps near
-FORWARD, BACK = (False, False), (True, True)
+PIECE = 64  # numbers that are copied at a time
 
 
 @template("fft")
@@ -74,6 +74,11 @@ class Transform:
         """Whether whole vectors of neighbours make up each part of a line's first pass."""
         return self.length % (FIRST * self.lanes) == 0
 
+    @property
+    def line_bytes(self) -> int:
+        """What a line takes in both halves of scratch memory."""
+        return 4 * self.length * self.real.itemsize
+
     # -- stages --------------------------------------------------------------------------------
     def radix_stages(self, rest: int, span: int, source_form: str, target_form: str, starts=True, ends=True) -> list:
         """Passes that transform lengths of `rest`; `starts`, `ends`: they are the transform's first, and last, ones."""
@@ -95,7 +100,7 @@ class Transform:
         numbers = {"start": h * 2, "amplitude": 1.0 if back else 0.5, "conjugate": back}
         if lanes == 1:
             return table(self.real.name, 8 * h, (h // 2 + 1, 1, 1), step=4, **numbers)
-        return table(self.real.name, 8 * h, (h // 2 // lanes, 1, lanes), step=4 * lanes, across=4, **numbers)
+        return table(self.real.name, 8 * h, (h // 2 // lanes + 1, 1, lanes), step=4 * lanes, across=4, **numbers)
 
     # -- line by line ---------------------------------------------------------------------------
     def line_stages(self, target_form: str = "memory") -> list[Stage]:
@@ -112,20 +117,23 @@ class Transform:
         source, target = (Side(a, row, a.dtype.itemsize, True) for a in (self.x, self.y))
         launch(self.context, "rows", stages, nest, source, target, tile, self.scale, 1)
 
-    def nest(self, dims: list[int]) -> Nest:
-        """The other dims in the target's order, but one whose neighbours are adjacent in the source is the last."""
+    def nest(self, dims: list[int], last: int | None = None) -> Nest:
+        """The other dims in the target's order, but `last`, or one whose neighbours adjoin in the source, last."""
         x, y = self.x, self.y
         dims = sorted(dims, key=lambda d: -hint(y.strides[d]))
-        dims.sort(key=lambda d: is_number(x.strides[d], 1) and not is_number(x.shape[d], 1))
+        dims.sort(key=lambda d: d == last if last is not None else is_number(x.strides[d], 1) and hint(x.shape[d]) > 1)
         return Nest([x.shape[d] for d in dims], [y.strides[d] for d in dims], [x.strides[d] for d in dims])
 
     # -- side by side ---------------------------------------------------------------------------
-    def launch_tiles(self, make_stages, nest: Nest, counts: tuple[int, int]) -> None:
-        """Lines as lanes; `make_stages(source form, target form)`, `counts`: complex numbers of a line on each side."""
+    def launch_tiles(self, make_stages, nest: Nest, counts: tuple[int, int], kind: str = "") -> None:
+        """Lines as lanes; `make_stages(source form, target form)`, `counts`: complex numbers of a line on each side.
+
+        `kind`: "blocks" for tiles with lines of the nest's last dim alone, which has enough of them; "lanes" for any.
+        """
         lanes, arrays = self.lanes, (self.x, self.y)
         inner = nest.dims[-1]
         columns = [is_number(inner[1][side], 1) for side in (1, 0)]
-        if any(columns) and not inner[0] >= lanes:
+        if kind == "lanes" or (any(columns) and not inner[0] >= lanes):
             columns = [False, False]
         sides, forms = [], []
         for array, step, alone in zip(arrays, self.steps, columns):
@@ -139,7 +147,7 @@ class Transform:
         stages = [*moves[: not columns[0]], *stages, *moves[not columns[0] :]]
         row = 2 * lanes * self.real.itemsize
         rows = -(-(self.length + 1) // lanes) * lanes
-        kind = "blocks" if any(columns) else "lanes"
+        kind = kind or ("blocks" if any(columns) else "lanes")
         launch(self.context, kind, stages, nest, *sides, (rows * row, row, self.length), self.scale, lanes)
 
     def move(self, side: int, lines, scattered, count: int) -> Stage:
@@ -169,12 +177,11 @@ class Complex(Transform):
     def is_better_in_two(self) -> bool:
         """Whether a line is best seen as a matrix: it is long and there are few, or lanes would be empty."""
         lanes, n, lines = self.lanes, self.length, self.lines
-        if not is_number(self.steps[0], 1) or halves(n)[1] < lanes:
+        if halves(n)[1] < lanes:
             return False
-        tile = 4 * n * self.real.itemsize
         if self.is_dense and self.is_line_length():
-            return n >= LONG and (lines < threads() or tile > CACHED)
-        return lines * 2 <= lanes or (tile * lanes > 4 * CACHED and lines < lanes * threads())
+            return n >= LONG and (lines < threads() or self.line_bytes > CACHED)
+        return lines * 2 <= lanes or self.line_bytes * lanes > 4 * CACHED
 
     def lower_in_two(self) -> None:
         """n = rows * columns: transform columns, multiply, transpose; then transform what were the rows."""
@@ -187,8 +194,10 @@ class Complex(Transform):
         def viewed(array: Array, shape: tuple, steps: tuple) -> Array:
             return replace(array, shape=(*outer, *shape), strides=(*(array.strides[d] for d in self.others), *steps))
 
-        step = y.strides[self.dim]
-        first = Complex(self.context, viewed(x, (columns, rows), (1, columns)), middle, last + 1, self.inverse, 1.0)
+        read, step = self.steps
+        first = Complex(
+            self.context, viewed(x, (columns, rows), (read, read * columns)), middle, last + 1, self.inverse, 1.0
+        )
         blocks = -(-columns // lanes)
         roots = table(name, self.length, (blocks, rows, 1), step=lanes, last=columns - lanes, factor=0)
         across = table(name, self.length, (1, rows, lanes), across=1, factor=0)
@@ -197,7 +206,7 @@ class Complex(Transform):
             stages = first.radix_stages(rows, 1, source_form, "split", ends=False)
             return [*stages, Stage(twist_pass(first.real), roots, rows, across)]
 
-        first.launch_tiles(twisted, first.nest(first.others), (rows, rows))
+        first.launch_tiles(twisted, first.nest(first.others, last), (rows, rows), "blocks")
         source = replace(middle, shape=(*outer, rows, columns), strides=(*middle.strides[:-2], 1, rows))
         second = Complex(
             self.context, source, viewed(y, (rows, columns), (step, step * rows)), last + 1, self.inverse, self.scale
@@ -217,13 +226,13 @@ class Real(Transform):
         self.length = int((self.y if self.inverse else self.x).shape[self.dim]) // 2
 
     def lower(self) -> None:
-        if not (self.is_dense and self.is_line_length() and self.length % (2 * self.lanes) == 0):
-            h = self.length
-            self.launch_tiles(self.tile_stages, self.nest(self.others), (h + 1, h) if self.inverse else (h, h + 1))
-        elif self.length >= LONG and self.lines < threads() and (viewed := self.as_complex()) is not None:
-            self.lower_long(viewed)
-        else:
+        h, lines = self.length, self.is_dense and self.is_line_length()
+        if h >= LONG and (not lines or self.lines < threads() or self.line_bytes > CACHED):
+            self.lower_long()
+        elif lines:
             self.launch_lines(self.with_halves(self.line_stages()))
+        else:
+            self.launch_tiles(self.tile_stages, self.nest(self.others), (h + 1, h) if self.inverse else (h, h + 1))
 
     def with_halves(self, stages: list[Stage]) -> list[Stage]:
         joined = Stage(halves_of_line(self.real, self.inverse), self.halves_table(self.lanes), self.length)
@@ -237,34 +246,79 @@ class Real(Transform):
             return [joined, *self.radix_stages(self.length, 1, "split", target_form)]
         return [*self.radix_stages(self.length, 1, source_form, "split"), joined]
 
-    def as_complex(self) -> Array | None:
-        """The real side as complex numbers, if its lines begin at even places."""
-        array = self.y if self.inverse else self.x
+    # -- long lines -----------------------------------------------------------------------------
+    def lower_long(self) -> None:
+        """The complex transform, and the step between it and the halves, have launches of their own."""
+        h = self.length
+        middle = self.dense(h + 1)
+        body = resized(middle, self.dim, h)
+        if self.inverse:
+            self.launch_halves(self.gathered(self.x, h + 1), middle)
+            pairs = self.as_complex(self.y)
+            target = self.dense(h) if pairs is None else pairs
+            transform(self.context, body, target, self.dim, True, self.scale)
+            if pairs is None:
+                self.copy(target, self.y, h)
+        else:
+            pairs = self.as_complex(self.x)
+            source = self.gathered(self.x, h) if pairs is None else pairs
+            transform(self.context, source, body, self.dim, False, self.scale)
+            target = self.y if is_number(self.steps[1], 1) else self.dense(h + 1)
+            self.launch_halves(middle, target)
+            if target is not self.y:
+                self.copy(target, self.y, h + 1)
+
+    def launch_halves(self, source: Array, target: Array) -> None:
+        halves = Transform(self.context, source, target, self.dim, self.inverse, 1.0)
+        halves.length = self.length
+        halves.launch_lines([self.with_halves([])[0]])
+
+    def dense(self, count: int) -> Array:
+        """A temporary with `count` complex numbers in each line, contiguous."""
+        outer = [self.x.shape[d] for d in self.others]
+        array = self.context.temp((*outer, count), complex_of(self.real))
+        shape, strides = list(outer), list(array.strides[:-1])
+        shape.insert(self.dim, count), strides.insert(self.dim, 1)
+        return replace(array, shape=tuple(shape), strides=tuple(strides))
+
+    def gathered(self, array: Array, count: int) -> Array:
+        """The array, or a copy of it, with contiguous lines of complex numbers."""
+        if array.dtype.is_complex and is_number(array.strides[self.dim], 1):
+            return array
+        made = self.dense(count)
+        self.copy(array, made, count)
+        return made
+
+    def copy(self, source: Array, target: Array, count: int) -> None:
+        """Complex numbers from lines to lines, in pieces that go through a tile; real ones are pairs."""
+        piece = next(size for size in range(PIECE, 0, -1) if count % size == 0)
+
+        def cut(array: Array) -> Array:
+            step = array.strides[self.dim]
+            wide = step * (1 if array.dtype.is_complex else 2)
+            shape = (*(source.shape[d] for d in self.others), count // piece, piece)
+            strides = (*(array.strides[d] for d in self.others), wide * piece, step)
+            return replace(array, shape=shape, strides=strides)
+
+        moved = Transform(self.context, cut(source), cut(target), len(self.others) + 1, False, 1.0)
+        moved.length = piece
+        moved.launch_tiles(lambda *forms: [], moved.nest(moved.others), (piece, piece), "lanes")
+
+    def as_complex(self, array: Array) -> Array | None:
+        """Real numbers as complex ones, if lines are contiguous and begin at even places."""
         strides = [array.strides[d] for d in self.others]
+        if not is_number(array.strides[self.dim], 1):
+            return None
         if any(hint(s) % 2 or (type(s) is Sym and s % 2 != 0) for s in (*strides, array.offset)):
             return None
-        shape = tuple(self.length if d == self.dim else n for d, n in enumerate(array.shape))
         steps = tuple(1 if d == self.dim else s // 2 for d, s in enumerate(array.strides))
-        return replace(array, shape=shape, strides=steps, dtype=complex_of(self.real), offset=array.offset // 2)
+        array = replace(array, strides=steps, dtype=complex_of(self.real), offset=array.offset // 2)
+        return resized(array, self.dim, self.length)
 
-    def lower_long(self, viewed: Array) -> None:
-        """One very long line: the complex transform has launches of its own."""
-        h = self.length
-        shape = tuple(h + 1 if d == self.dim else n for d, n in enumerate(self.x.shape))
-        order = (*(n for d, n in enumerate(shape) if d != self.dim), h + 1)
-        dense = self.context.temp(order, complex_of(self.real))
-        steps = list(dense.strides[:-1])
-        steps.insert(self.dim, 1)
-        middle = replace(dense, shape=shape, strides=tuple(steps))
-        body = replace(middle, shape=tuple(h if d == self.dim else n for d, n in enumerate(shape)))
-        if self.inverse:
-            self.y = middle
-            self.launch_lines([self.with_halves([])[0]])
-            transform(self.context, body, viewed, self.dim, True, self.scale)
-        else:
-            transform(self.context, viewed, body, self.dim, False, self.scale)
-            self.x = middle
-            self.launch_lines([self.with_halves([])[0]])
+
+def resized(array: Array, dim: int, count: int) -> Array:
+    """The array with another size of one dim."""
+    return replace(array, shape=tuple(count if d == dim else n for d, n in enumerate(array.shape)))
 
 
 def complex_of(real: DType) -> DType:

@@ -32,7 +32,7 @@ class _Halves(Pass):
             total = tuple(f.mul(half, part) for part in total)
         turned = multiply(f, root, difference)
         first, second = add(f, total, turned), sub(f, total, turned)
-        return first, (second[0], f.neg(second[1]))
+        return first, (second[0], f.sub(turned[1], total[1]))
 
 
 @functools.cache
@@ -54,18 +54,22 @@ def halves_of_tile(dtype: DType, back: bool, forms: tuple[str, str]):
         if back:
             nothing = f.const(0, w.vector)
             values = [(value[0], f.select(end, nothing, value[1])) for value in values]
-        results = w.combined(*values, w.scalars(k))
+        first, second = w.combined(*values, w.scalars(k))
+        if not back:
+            # no -0 where there is no imaginary part
+            second = second[0], f.select(end, f.const(0, w.vector), second[1])
         # k first: where both are row h / 2, or the row that has no meaning, the order does not matter
-        for j, value in zip((k, opposite), results):
+        for j, value in zip((k, opposite), (first, second)):
             w.store(value, w.row(w.target, w.target_step, j), forms[1], w.target_step)
     return Kernel(f.name, str(module))
 
 
 @functools.cache
 def halves_of_line(dtype: DType, back: bool):
-    """For one contiguous line; `count` is h, a multiple of 2 vectors, the table has vectors v[k], k < h / 2.
+    """For one contiguous line; `count` is h, the table has vectors v[k], k <= h / 2.
 
-    Source and target are h + 1 adjacent complex numbers. To X, number h of the source is written first.
+    Source and target are h + 1 adjacent complex numbers. To X, number h of the source is written first; back to Z,
+    number h of the target gets no meaning.
     """
     module = Module()
     w = _Halves(module, "halves_of_line", dtype, back)
@@ -74,7 +78,8 @@ def halves_of_line(dtype: DType, back: bool):
         for part in range(2):
             f.store(f.load(number(w, w.source, ZERO, part), w.type), number(w, w.source, w.count, part))
     middle = f.binary("lshr", w.count, ONE)
-    with f.loop(ZERO, middle, lanes) as k:
+    vectors = f.binary("and", middle, i64(-lanes))
+    with f.loop(ZERO, vectors, lanes) as k:
         opposite = f.sub(f.sub(w.count, k), i64(lanes - 1))
         ahead = w.load(number(w, w.source, k), "memory", ZERO)
         behind = reversed_lanes(w, w.load(number(w, w.source, opposite), "memory", ZERO))
@@ -82,15 +87,18 @@ def halves_of_line(dtype: DType, back: bool):
         first, second = w.combined(ahead, behind, root)
         w.store(first, number(w, w.target, k), "memory", ZERO)
         w.store(reversed_lanes(w, second), number(w, w.target, opposite), "memory", ZERO)
-    # the middle is its own partner: conj Z, or twice that
-    real, imaginary = (f.load(number(w, w.source, middle, part), w.type) for part in range(2))
-    if back:
-        real, imaginary = f.add(real, real), f.add(imaginary, imaginary)
-    store_number(w, middle, real, f.neg(imaginary))
+    with f.loop(vectors, f.add(middle, ONE)) as k:
+        pair = k, f.sub(w.count, k)
+        values = [tuple(f.load(number(w, w.source, j, part), w.type) for part in range(2)) for j in pair]
+        for j, value in zip(pair, w.combined(*values, root_of_lane(w, k))):
+            store_number(w, j, *value)
     if back:
         # whatever imaginary parts X[0] and X[h] have, they do not count
         first, last = (f.load(number(w, w.source, k), w.type) for k in (ZERO, w.count))
         store_number(w, ZERO, f.add(first, last), f.sub(first, last))
+    else:
+        # no -0 where there is no imaginary part
+        f.store(f.const(0, w.type), number(w, w.target, w.count, 1))
     return Kernel(f.name, str(module))
 
 
@@ -102,6 +110,14 @@ def number(w: Pass, base: V, index: V, part: int = 0) -> V:
 def store_number(w: Pass, index: V, real: V, imaginary: V) -> None:
     for part, value in enumerate((real, imaginary)):
         w.f.store(value, number(w, w.target, index, part))
+
+
+def root_of_lane(w: Pass, index: V) -> Complex:
+    """One root of a table of vectors."""
+    f, lanes = w.f, i64(w.lanes)
+    block = f.binary("udiv", index, lanes)
+    address = f.at(w.table, w.type, f.add(f.mul(block, lanes), index))  # 2 lanes a block, and the lane
+    return f.load(address, w.type), f.load(f.at(address, w.type, w.lanes), w.type)
 
 
 def reversed_lanes(w: Pass, value: Complex) -> Complex:
