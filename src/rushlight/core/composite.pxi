@@ -70,24 +70,29 @@ cdef PyObject *call_respelled(Composite called, PyObject **args, Py_ssize_t narg
 
     NULL, with the error still set, otherwise. A function that lacks a name has not run.
     """
+    changed = None
     try:
         raise_pending()
     except TypeError as error:
         try:
             named = {kwnames[i]: <object>args[nargs + i] for i in range(len(kwnames))}
             changed = _hooks["respelled"](called.name, called.function, named)
-            if changed is None:
-                raise_again(error)
-                return NULL
-            result = called.function(*[<object>args[i] for i in range(nargs)], **changed)
-        except BaseException as other:
-            raise_again(other)
+        except BaseException as refusal:
+            raise_again(refusal)
             return NULL
-        Py_INCREF(<PyObject *>result)
-        return <PyObject *>result
+        if changed is None:
+            raise_again(error)
+            return NULL
     except BaseException as error:
         raise_again(error)
-    return NULL
+        return NULL
+    try:
+        result = called.function(*[<object>args[i] for i in range(nargs)], **changed)
+    except BaseException as error:
+        raise_again(error)
+        return NULL
+    Py_INCREF(<PyObject *>result)
+    return <PyObject *>result
 
 
 cdef void explain_failure(Composite called, PyObject **args, Py_ssize_t nargs, tuple kwnames) noexcept:

@@ -11,7 +11,7 @@ METHODS = ("align_as", "align_to", "refine_names", "rename", "rename_")
 def refuse_names(name: str, names) -> None:
     """NotImplementedError for anything but None."""
     if names is not None:
-        raise NotImplementedError(f"{name}: named tensors are not supported; give dims by their numbers")
+        raise NotImplementedError(f"{name}: named tensors are not supported; give dims by their numbers") from None
 
 
 def _refusing(name: str):
