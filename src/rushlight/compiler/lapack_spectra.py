@@ -1,6 +1,7 @@
 """Emitters for eigenvalues and singular values, and the check of a derivative's condition.
 
-Matrices that hold NaN or infinities never reach LAPACK, whose iterations might not end.
+Matrices that hold NaN or infinities never reach LAPACK, whose iterations might not end. Its threads meet after every
+column: where another process has a core they wait for each other longest, so that only huge matrices use them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from .jacobi import FEWEST, LARGEST, launch_jacobi
 from .kernel import Kernel
 from .lapack import (
     BLOCK,
+    HUGE,
     dense_operand,
     dense_target,
     fill_zero,
@@ -138,7 +140,7 @@ def call_eigh(
     k.call(name, *given, *work(k, 0, dtype), *reals, *work(k, 2, int32), info.pointer)
 
 
-@routine("eigh", eigh_regions, 3)
+@routine("eigh", eigh_regions, 3, HUGE)
 def eigh(k: LapackKernel, operands: list[Matrix], results: list[Matrix], lower: bool) -> None:
     values, vectors, info = results
     with k.f.branch(triangle_is_finite(k, vectors, lower)) as otherwise:
@@ -155,7 +157,7 @@ def eigvalsh_regions(operands: list[Array], results: list[Array], lower: bool) -
     return [*sizes, n * n * dtype.itemsize]
 
 
-@routine("eigvalsh", eigvalsh_regions, 4)
+@routine("eigvalsh", eigvalsh_regions, 4, HUGE)
 def eigvalsh(k: LapackKernel, operands: list[Matrix], results: list[Matrix], lower: bool) -> None:
     (a,), (values, info) = operands, results
     with k.f.branch(triangle_is_finite(k, a, lower)) as otherwise:
@@ -204,7 +206,7 @@ def call_svd(k: LapackKernel, job: str, a: Matrix, s: Matrix, left: tuple, right
     k.call("gesdd", *given, *work(k, 0, a.dtype), *reals, k.scratch(2), info.pointer)
 
 
-@routine("svd", svd_regions, 4)
+@routine("svd", svd_regions, 4, HUGE)
 def svd(k: LapackKernel, operands: list[Matrix], results: list[Matrix], full: bool) -> None:
     (a,), (u, s, vh, info) = operands, results
     with k.f.branch(is_finite(k, a)) as otherwise:
@@ -215,7 +217,7 @@ def svd(k: LapackKernel, operands: list[Matrix], results: list[Matrix], full: bo
         set_info(k, info, BAD)
 
 
-@routine("svdvals", functools.partial(svd_regions, vectors=False), 4)
+@routine("svdvals", functools.partial(svd_regions, vectors=False), 4, HUGE)
 def svdvals(k: LapackKernel, operands: list[Matrix], results: list[Matrix]) -> None:
     (a,), (s, info) = operands, results
     with k.f.branch(is_finite(k, a)) as otherwise:
@@ -278,7 +280,7 @@ def join_vectors(k: LapackKernel, vectors: Matrix, im: V, pairs: V) -> None:
             f.store(f.mul(imaginary, sign), f.at(vectors.pointer, kind, f.add(place, ONE)))
 
 
-@routine("eig", eig_regions, 5)
+@routine("eig", eig_regions, 5, HUGE)
 def eig(k: LapackKernel, operands: list[Matrix], results: list[Matrix]) -> None:
     (a,), (values, vectors, info) = operands, results
     with k.f.branch(is_finite(k, a)) as otherwise:
@@ -288,7 +290,7 @@ def eig(k: LapackKernel, operands: list[Matrix], results: list[Matrix]) -> None:
         set_info(k, info, BAD)
 
 
-@routine("eigvals", functools.partial(eig_regions, vectors=False), 5)
+@routine("eigvals", functools.partial(eig_regions, vectors=False), 5, HUGE)
 def eigvals(k: LapackKernel, operands: list[Matrix], results: list[Matrix]) -> None:
     (a,), (values, info) = operands, results
     with k.f.branch(is_finite(k, a)) as otherwise:
