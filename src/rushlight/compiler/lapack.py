@@ -37,21 +37,23 @@ class Routine:
     regions   `regions(operands, results, **attrs)`: the sizes in bytes of the regions of scratch memory it uses,
               from the arrays
     scratch   how many there are
+    large     multiplications for one matrix from which OpenBLAS's threads help
     """
 
     emit: Callable
     regions: Callable | None
     scratch: int
+    large: int
 
 
 ROUTINES: dict[str, Routine] = {}
 
 
-def routine(name: str, regions: Callable | None = None, scratch: int = 0):
+def routine(name: str, regions: Callable | None = None, scratch: int = 0, large: int = LARGE):
     """Register the emitter of a primitive, whose template is `lower_matrices`."""
 
     def register(emit: Callable) -> Callable:
-        ROUTINES[name] = Routine(emit, regions, scratch)
+        ROUTINES[name] = Routine(emit, regions, scratch, large)
         template(name)(lower_matrices)
         return emit
 
@@ -106,7 +108,7 @@ def launch(context: Context, node, operands: list[Array], targets: list[Array], 
     regions = list(found.regions(operands, targets, **attrs)) if found.regions else []
     count = matrix_count(targets[0].shape, node.prim.columns.results[0])
     work = work_of(arrays, ranks)
-    threaded = work >= HUGE or (work >= LARGE and hint(count) < FEW)
+    threaded = work >= HUGE or (work >= found.large and hint(count) < FEW)
     described = tuple((rank, a.dtype) for rank, a in zip(ranks, arrays))
     # sizes reach the kernel as parameters; as a part of its key they would make a kernel for each
     static = tuple(sorted((name, value) for name, value in attrs.items() if type(value) not in (int, Sym)))
