@@ -67,7 +67,7 @@ def launch_weight_gradient(context, window: Window, gradient: Array, target: Arr
     rows, columns = tile_grid(window.pixels)
     tiles = gradient.shape[0] * rows * columns
     blocks, feature_blocks = (channels + DEPTH - 1) // DEPTH, (features + FEATURES - 1) // FEATURES
-    splits = split_count(product(target.shape))
+    splits = tile_splits(tiles, product(target.shape))
     span = (tiles + splits * WIDTH - 1) // (splits * WIDTH) * WIDTH
     starts, scratch = block_starts(scratch_blocks(lanes), lanes)
     values = window.params() | strides("gradient", gradient) | starts
@@ -83,6 +83,13 @@ def launch_weight_gradient(context, window: Window, gradient: Array, target: Arr
         context.launch(
             gradient_kernel(key), arrays, params, splits * blocks * feature_blocks, 1, scratch * dtype.itemsize
         )
+
+
+def tile_splits(tiles, weights):
+    """In how many spans tiles are summed."""
+    if tiles <= WIDTH:
+        return 1
+    return 4 if tiles <= 4 * WIDTH and weights < 2**17 else split_count(weights)
 
 
 def scratch_blocks(lanes: int) -> dict:
@@ -128,17 +135,20 @@ class _Writer(TileWriter):
             self.features = f.minimum(f.sub(p["features"], self.feature), i64(FEATURES))
             self.begin = f.minimum(f.mul(split, p["span"]), p["tiles"])
             self.end = f.minimum(f.add(self.begin, p["span"]), p["tiles"])
-            self._products()
-            doubt = self._adjoint()
-            with f.when(f.compare("ne", doubt, ZERO)):
-                self._directly()
+            with f.branch(f.compare("eq", self.begin, self.end)) as otherwise:
+                self._clear_sums()
+                otherwise()
+                self._products()
+                with f.when(f.compare("ne", self._adjoint(), ZERO)):
+                    self._directly()
             self._store(split)
+
+    def _clear_sums(self) -> None:
+        self.clear_block("sums", self.f.mul(self.channels, i64(SQUARE * WIDE)))
 
     # -- by tiles -------------------------------------------------------------------------------
     def _products(self) -> None:
         f = self.f
-        with f.when(f.compare("eq", self.begin, self.end)):
-            self.clear_block("products", f.mul(i64(POSITIONS), self.products_position))
         with f.loop(self.begin, self.end, WIDTH) as first:
             self.first, self.last = first, f.minimum(f.add(first, i64(WIDTH)), self.end)
             self.transform_image(self.channel, self.channels)
@@ -195,7 +205,7 @@ class _Writer(TileWriter):
     def _directly(self) -> None:
         """The same sums along pixels, row by row."""
         f, p = self.f, self.p
-        self.clear_block("sums", f.mul(self.channels, i64(SQUARE * WIDE)))
+        self._clear_sums()
         with f.loop(self.begin, self.end, WIDTH) as first:
             self.first, self.last = first, f.minimum(f.add(first, i64(WIDTH)), self.end)
             with self.bands() as (_, image, row, column, rows, columns):
