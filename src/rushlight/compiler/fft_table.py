@@ -38,14 +38,15 @@ class Table:
     last: int = 1 << 62
     amplitude: float = 1.0
     conjugate: bool = False
-    memory: object = field(default=None, repr=False)
+    memory: list = field(default_factory=list, repr=False)
 
     @property
     def address(self) -> int:
         """Where the roots lie, 64-byte aligned; they are computed at the first request."""
-        if self.memory is None:
-            self.memory = self._made()
-        return -(-ctypes.addressof(self.memory) // 64) * 64
+        if not self.memory:
+            self.memory.append(self._made())
+        # the first one, should two threads have made the table at the same moment
+        return -(-ctypes.addressof(self.memory[0]) // 64) * 64
 
     def _made(self):
         from ..core.engine import launch_kernel
@@ -61,10 +62,16 @@ class Table:
         return memory
 
 
-@functools.cache
+_tables: dict[tuple, Table] = {}
+
+
 def table(dtype_name: str, order: int, shape: tuple, **numbers) -> Table:
     """The table of these properties; equal ones share memory."""
-    return Table(dtype_named(dtype_name), order, shape, **numbers)
+    key = (dtype_name, order, shape, *numbers.items())
+    if key not in _tables:
+        # in one step, so that no table that a plan knows is lost to another thread's
+        _tables.setdefault(key, Table(dtype_named(dtype_name), order, shape, **numbers))
+    return _tables[key]
 
 
 @functools.cache
