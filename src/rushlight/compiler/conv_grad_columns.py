@@ -40,7 +40,7 @@ def launch_grad_columns(context, window: Window, gradient: Array, target: Array,
     width = 256 if features <= 128 else 128
     block = 1 + (DEPTH - 1) // taps
     blocks, units = (channels + block - 1) // block, (features + UNIT - 1) // UNIT
-    splits = split_count(target.shape[0] * target.shape[1])
+    splits = split_count(product(target.shape), total, width)
     span = (total + splits * width - 1) // (splits * width) * width
     values = {"groups": groups, "channels": channels, "features": features, "total": total, "width": width}
     values |= {"block": block, "blocks": blocks, "span": span, "splits": splits}

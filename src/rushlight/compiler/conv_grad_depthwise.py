@@ -66,8 +66,9 @@ def launch_grad_depthwise(context, filters: Filters, gradient: Array, target: Ar
     values = filters.params() | {"channels": channels, "rows": rows, "columns": columns, "reach": reach}
     places = (*gradient.shape[3:], *gradient.strides[:2], *gradient.strides[3:], 1, 1)
     values |= dict(zip(GRADIENT, places))
-    parts, group = split_count(product(target.shape)), lanes * key.vectors
-    values |= {"items": batch * ((rows + ROWS - 1) // ROWS), "parts": parts, "part": product(target.shape)}
+    items, group = batch * ((rows + ROWS - 1) // ROWS), lanes * key.vectors
+    parts = split_count(product(target.shape), items, 1)
+    values |= {"items": items, "parts": parts, "part": product(target.shape)}
     height = filters.extent(1, ROWS)
     scratch = height * (1 + reach * key.vectors) + ROWS * (1 + columns * key.vectors) + target.shape[1] * key.vectors
     kernel, params = grad_kernel(key), [values[name] for name in NAMES]

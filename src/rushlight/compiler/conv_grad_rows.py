@@ -38,7 +38,7 @@ def launch_grad_rows(context, window: Window, gradient: Array, target: Array, gr
     features, total = target.shape[0] // groups, gradient.shape[0]
     blocks = (seen.depth + DEPTH - 1) // DEPTH
     even = (seen.depth + blocks - 1) // blocks
-    splits = split_count(target.shape[0] * target.shape[1])
+    splits = split_count(product(target.shape), total, WIDTH)
     span = (total + splits * WIDTH - 1) // (splits * WIDTH) * WIDTH
     values = {"groups": groups, "channels": window.image.shape[1] // groups, "features": features, "total": total}
     values |= {"depth": seen.depth, "even": even, "blocks": blocks, "span": span, "splits": splits}

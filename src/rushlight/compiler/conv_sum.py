@@ -16,11 +16,12 @@ from .text import Module, V
 BLOCK = 1024  # elements of a task
 
 
-def split_count(weights) -> int:
-    """In how many parts pixels are summed: enough tasks for many threads, and no more sums than fit the cache."""
-    if weights >= 2**17:
+def split_count(weights, pixels, block: int) -> int:
+    """In how many parts `pixels` are summed, `block` at a time: enough tasks for many threads, no more sums than fit
+    the cache, and few of them without a block."""
+    if weights >= 2**17 or pixels <= block:
         return 1
-    return 4 if weights >= 2**14 else 16
+    return 4 if weights >= 2**14 or pixels <= 4 * block else 16
 
 
 @contextmanager

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from ..ir.sizes import product
 from .conv_shape import is_one
+from .conv_sum import split_count
 from .conv_window import Window
 from .target import host
-from .winograd_gradient import DEPTH, FEATURES, tile_splits
+from .winograd_gradient import DEPTH, FEATURES, WIDTH
 from .winograd_tiles import tile_grid
 from .winograd_transform import POSITIONS, SQUARE, TAPS
 
@@ -37,7 +38,7 @@ def gradient_pays(window: Window, features, channels, batch) -> bool:
     tiles = batch * product(tile_grid(window.pixels))
     blocks, feature_blocks = (channels + DEPTH - 1) // DEPTH, (features + FEATURES - 1) // FEATURES
     transformed = TILE * channels * feature_blocks + GRADIENT * features * blocks
-    sums = WEIGHT * channels * features * tile_splits(tiles, SQUARE * channels * features)
+    sums = WEIGHT * channels * features * split_count(SQUARE * channels * features, tiles, WIDTH)
     ours = tiles * (POSITIONS * channels * features + transformed) + sums
     return ours < SQUARE * channels * features * batch * product(window.pixels)
 

@@ -67,7 +67,7 @@ def launch_weight_gradient(context, window: Window, gradient: Array, target: Arr
     rows, columns = tile_grid(window.pixels)
     tiles = gradient.shape[0] * rows * columns
     blocks, feature_blocks = (channels + DEPTH - 1) // DEPTH, (features + FEATURES - 1) // FEATURES
-    splits = tile_splits(tiles, product(target.shape))
+    splits = split_count(product(target.shape), tiles, WIDTH)
     span = (tiles + splits * WIDTH - 1) // (splits * WIDTH) * WIDTH
     starts, scratch = block_starts(scratch_blocks(lanes), lanes)
     values = window.params() | strides("gradient", gradient) | starts
@@ -83,13 +83,6 @@ def launch_weight_gradient(context, window: Window, gradient: Array, target: Arr
         context.launch(
             gradient_kernel(key), arrays, params, splits * blocks * feature_blocks, 1, scratch * dtype.itemsize
         )
-
-
-def tile_splits(tiles, weights):
-    """In how many spans tiles are summed."""
-    if tiles <= WIDTH:
-        return 1
-    return 4 if tiles <= 4 * WIDTH and weights < 2**17 else split_count(weights)
 
 
 def scratch_blocks(lanes: int) -> dict:
