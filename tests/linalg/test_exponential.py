@@ -55,3 +55,10 @@ def test_gradients(dtype):
 def test_half_types_compute_in_single_precision():
     a = rl.from_numpy(draw((4, 4), "float32")).bfloat16()
     assert rl.equal(rl.linalg.matrix_exp(a), rl.linalg.matrix_exp(a.float()).bfloat16())
+
+
+def test_vmap_takes_the_squarings_that_the_largest_sample_needs():
+    a = rl.from_numpy(draw((3, 2, 4, 4))) * rl.tensor([0.01, 1.0, 20.0], dtype=rl.float64)[:, None, None, None]
+    wanted = rl.stack([rl.linalg.matrix_exp(x) for x in a])
+    assert rl.allclose(rl.vmap(rl.linalg.matrix_exp)(a), wanted)
+    assert rl.allclose(rl.vmap(rl.vmap(rl.linalg.matrix_exp))(a), wanted)
