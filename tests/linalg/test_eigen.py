@@ -132,7 +132,12 @@ def test_what_is_not_finite_spoils_its_matrix_alone(n, number, dtype):
     a = draw((5, n, n), dtype)
     a[3, n - 1, 0] = number
     values, vectors = rl.linalg.eigh(rl.from_numpy(a))
-    for found in (values, vectors.flatten(1), rl.linalg.eigvalsh(rl.from_numpy(a)), rl.linalg.eigvals(rl.from_numpy(a))):
+    for found in (
+        values,
+        vectors.flatten(1),
+        rl.linalg.eigvalsh(rl.from_numpy(a)),
+        rl.linalg.eigvals(rl.from_numpy(a)),
+    ):
         assert found.isnan().all(-1).tolist() == found.isnan().any(-1).tolist() == [i == 3 for i in range(5)]
     with pytest.raises(rl.linalg.LinAlgError, match=r"\(Batch element 3\).*non-finite"):
         rl.linalg.eig(rl.from_numpy(a))
