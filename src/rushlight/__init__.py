@@ -13,6 +13,7 @@ from .autograd import enable_grad, inference_mode, is_grad_enabled, is_inference
 from .core import Device as device
 from .core import Size, Tensor
 from .core.engine import empty_cache, get_num_threads, memory_stats, set_num_threads
+from .ir.dtype_names import NAMED
 from .ir.dtypes import DType as dtype
 from .ir.dtypes import (
     bfloat16,
@@ -26,6 +27,9 @@ from .ir.dtypes import (
     int32,
     int64,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from .ir.dtypes import bool_ as bool
 from .ops.memory_format import MemoryFormat as memory_format
@@ -51,6 +55,8 @@ int = int32
 long = int64
 cfloat = complex64
 cdouble = complex128
+globals().update(NAMED)
+chalf = NAMED["complex32"]
 pi, e, inf, nan = 3.141592653589793, 2.718281828459045, 1e309, 1e309 * 0.0
 newaxis = None
 

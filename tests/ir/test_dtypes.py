@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from rushlight.ir import dtypes
-from rushlight.ir.dtypes import ALL, can_cast, dtype_named, finfo, iinfo, promote_types, result_type
+from rushlight.ir.dtypes import ALL, STORED, can_cast, dtype_named, finfo, iinfo, promote_types, result_type
 
 torch = pytest.importorskip("torch")
 
@@ -20,10 +20,16 @@ def theirs(dtype):
     return getattr(torch, dtype.name)
 
 
-@pytest.mark.parametrize("a", ALL, ids=str)
+@pytest.mark.parametrize("a", STORED, ids=str)
 def test_promote_types(a):
-    for b in ALL:
-        assert theirs(promote_types(a, b)) == torch.promote_types(theirs(a), theirs(b)), (a, b)
+    for b in STORED:
+        try:
+            expected = torch.promote_types(theirs(a), theirs(b))
+        except RuntimeError:
+            with pytest.raises(RuntimeError, match="Promotion for uint16, uint32, uint64"):
+                promote_types(a, b)
+        else:
+            assert theirs(promote_types(a, b)) == expected, (a, b)
 
 
 def operands():

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ..ir.dtypes import float32
 from . import winograd_cost
-from .conv_adjoint import adjoint_window, partial_convs, taps_reversed
+from .conv_adjoint import adjoint_window, count_phases, partial_convs, taps_reversed
 from .conv_columns import launch_columns
 from .conv_copy import as_matrix, contiguous, copy_image, dense_like, permuted, weight_matrix, with_contiguous_side
 from .conv_depthwise import Filters, launch_depthwise
@@ -26,6 +26,8 @@ from .dot import Epilogue
 from .templates import Array, template
 from .winograd import launch_winograd
 from .winograd_gradient import launch_weight_gradient
+
+MOST_PHASES = 64  # convolutions that an input's gradient is split in; each is planned on its own
 
 
 @template("conv")
@@ -101,7 +103,15 @@ def input_grad(context, shape: ConvShape) -> None:
         window = Filters(adjoint_window(shape), shape.stride[1:])
         launch_depthwise(context, window, filters(context, shape), shape.x)
         return
-    for part in partial_convs(shape):
+    total, meeting = count_phases(shape)
+    if meeting > MOST_PHASES:
+        direct_input_grad(context, shape)
+        return
+    if total > MOST_PHASES:
+        from .lapack import fill_zero
+
+        fill_zero(context, shape.x)
+    for part in partial_convs(shape, total <= MOST_PHASES):
         launch_product(context, part.window, part.weight, part.result, shape.groups)
 
 

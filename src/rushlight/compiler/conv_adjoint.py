@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product as combinations
-from math import gcd
+from math import gcd, prod
 
 from .conv_shape import ConvShape
 from .conv_window import AXES, Window
@@ -56,25 +56,32 @@ def adjoint_window(shape: ConvShape) -> Window:
 
 
 def phases(stride: int, padding: int, dilation: int, kernel: int) -> list[Phase]:
-    """The phases of one axis."""
+    """The phases of one axis that meet taps."""
     common = gcd(stride, dilation)
     tap_step, step = stride // common, dilation // common
     found = []
-    for first in range(stride):
+    for tap in range(min(tap_step, kernel)):
         # output = (position + padding - tap * dilation) / stride must be whole
-        meets = [t for t in range(min(tap_step, kernel)) if (first + padding - t * dilation) % stride == 0]
-        if not meets:
-            found.append(Phase(first, 0, 1, 0, 1, 0))
-            continue
-        (tap,) = meets
+        first = (tap * dilation - padding) % stride
         taps = (kernel - tap + tap_step - 1) // tap_step
         found.append(Phase(first, tap, tap_step, taps, step, (first + padding - tap * dilation) // stride))
-    return found
+    return sorted(found, key=lambda phase: phase.first)
 
 
-def partial_convs(shape: ConvShape) -> list[PartialConv]:
-    """The convolutions that together write the gradient of shape.x from shape.y and shape.w."""
+def count_phases(shape: ConvShape) -> tuple[int, int]:
+    """How many phases there are, and how many of them meet taps."""
+    meet = [min(s // gcd(s, d), n) for s, d, n in zip(shape.stride, shape.dilation, shape.kernel)]
+    return prod(shape.stride), prod(meet)
+
+
+def partial_convs(shape: ConvShape, all_phases: bool) -> list[PartialConv]:
+    """The convolutions that write the gradient of shape.x from shape.y and shape.w: of all phases, or where taps are met."""
     axes = [phases(*numbers) for numbers in zip(shape.stride, shape.padding, shape.dilation, shape.kernel)]
+    if all_phases:
+        for axis, stride in zip(axes, shape.stride):
+            met = {phase.first for phase in axis}
+            axis += [Phase(first, 0, 1, 0, 1, 0) for first in range(stride) if first not in met]
+            axis.sort(key=lambda phase: phase.first)
     return [partial_conv(shape, chosen) for chosen in combinations(*axes)]
 
 

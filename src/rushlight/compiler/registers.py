@@ -15,7 +15,8 @@ from .target import host
 from .text import Function, V, vector
 
 _KINDS = {"bool": "i1", "uint8": "i8", "float16": "float", "bfloat16": "float", "float32": "float", "float64": "double"}
-_KINDS |= {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)} | {"complex64": "float", "complex128": "double"}
+_KINDS |= {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)} | {f"uint{n}": f"i{n}" for n in (16, 32, 64)}
+_KINDS |= {"complex64": "float", "complex128": "double"}
 _STORED = _KINDS | {"bool": "i8", "float16": "i16", "bfloat16": "i16"}
 
 
@@ -181,6 +182,8 @@ def _convert_real(f: Function, v: V, source: DType, target: DType, lanes: int) -
     if source.kind == "f":
         if target.kind == "f":
             return _float_to_float(f, v, type, target, lanes)
+        if target.kind == "u" and target.itemsize >= 4:
+            return float_to_unsigned(f, v, type, lanes)
         return float_to_integer(f, v, type, lanes)
     if target.kind == "f":
         opcode = "sitofp" if source.is_signed else "uitofp"
@@ -194,6 +197,17 @@ def _float_to_float(f: Function, v: V, type: str, target: DType, lanes: int) -> 
     if v.type != type:
         v = f.cast("fpext" if target.itemsize == 8 else "fptrunc", v, type)
     return round_to(f, v, target, lanes)
+
+
+def float_to_unsigned(f: Function, v: V, type: str, lanes: int) -> V:
+    """Truncate towards zero to an unsigned integer of 32 or 64 bits; negative numbers wrap."""
+    wide = vector("i64", lanes)
+    if type != wide:
+        return f.cast("trunc", float_to_integer(f, v, wide, lanes), type)
+    half = f.const(2.0**63, v.type)
+    above = f.compare("oge", v, half)
+    whole = float_to_integer(f, f.select(above, f.binary("fsub", v, half), v), wide, lanes)
+    return f.select(above, f.binary("xor", whole, f.const(-(1 << 63), wide)), whole)
 
 
 def float_to_integer(f: Function, v: V, type: str, lanes: int) -> V:

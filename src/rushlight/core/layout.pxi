@@ -152,6 +152,8 @@ cdef Layout _make_layout(tuple shape, tuple strides, object dtype):
     cdef Layout layout = Layout.__new__(Layout)
     cdef int64_t numel = 1, size, stride
     cdef Py_ssize_t i, n = len(shape)
+    if dtype.code < 0:
+        dtype.require()
     if n > MAX_DIMS:
         raise RuntimeError(f"tensors have at most {MAX_DIMS} dimensions, got {n}")
     for number in shape if strides is None else shape + strides:

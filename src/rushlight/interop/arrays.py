@@ -10,6 +10,9 @@ from ..ops.declare import add_method, composite
 _KINDS = {
     "|b1": dtypes.bool_,
     "|u1": dtypes.uint8,
+    "<u2": dtypes.uint16,
+    "<u4": dtypes.uint32,
+    "<u8": dtypes.uint64,
     "|i1": dtypes.int8,
     "<i2": dtypes.int16,
     "<i4": dtypes.int32,

@@ -12,7 +12,7 @@ from ..ir import dtypes
 READ_ONLY = 1  # a flag of versioned tensors
 _CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _BFLOAT = 4
-_BY_CODE = {(_CODES[d.kind], 8 * d.itemsize): d for d in dtypes.ALL if d is not dtypes.bfloat16}
+_BY_CODE = {(_CODES[d.kind], 8 * d.itemsize): d for d in dtypes.STORED if d is not dtypes.bfloat16}
 _BY_CODE[_BFLOAT, 16] = dtypes.bfloat16
 
 

@@ -23,6 +23,8 @@ class Value:
     __slots__ = ("dtype", "index", "name", "node", "shape", "strides", "weak")
 
     def __init__(self, shape, dtype: DType, node: Node | None = None, index: int = 0, *, strides=None, weak=False):
+        if dtype.code < 0:
+            dtype.require()
         self.shape, self.dtype = tuple(shape), dtype
         self.node, self.index = node, index
         self.strides, self.weak, self.name = strides, weak, None

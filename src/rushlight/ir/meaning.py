@@ -206,7 +206,13 @@ def cast(x, dtype):
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         x = x.real
     if x.dtype.kind == "f" and dtype.kind in "ui":
-        x = np.trunc(np.nan_to_num(x, nan=0.0)).astype("int64")
+        x = np.trunc(np.nan_to_num(x, nan=0.0))
+        x = (
+            np.where(x >= 2.0**63, x.astype("uint64").astype("int64"), x.astype("int64"))
+            if dtype.name == "uint64"
+            else x
+        )
+        x = x.astype("int64")
     return x.astype(dtype.numpy_name or "float32")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from . import primitives  # noqa: F401 - fills the table
-from .dtypes import ALL, dtype_named
+from .dtypes import STORED, dtype_named
 from .graph import Graph, Node, Value
 from .primitive import PRIMITIVES
 from .sizes import Scope, Sym
@@ -63,7 +63,7 @@ def _scope(sizes: str, guards: str) -> Scope:
 class _Reader:
     def __init__(self, scope: Scope | None, ops: dict):
         self.ops, self.graphs = ops, []
-        self.known = dict(_LITERALS) | {dtype.name: dtype for dtype in ALL}
+        self.known = dict(_LITERALS) | {dtype.name: dtype for dtype in STORED}
         if scope is not None:
             self.known |= {name: Sym(scope, {(name,): 1}, hint) for name, hint in scope.hints.items()}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import dtypes
-from .dtypes import DType, bool_, complex128, float64, int64, promote_types, result_type
+from .dtypes import DType, bool_, complex128, float64, int64, promote_types, result_type, uint64
 from .graph import Value
 from .primitive import PRIMITIVES, fail
 from .sizes import Sym
@@ -57,7 +57,7 @@ def literal(x, dtype: DType):
     if kind == "b":
         return bool(x)
     if kind in "ui":
-        return wrap_integer(_int64(x), dtype)
+        return wrap_integer(int(x) if dtype is uint64 and 0 <= x < 2**64 else _int64(x), dtype)
     if isinstance(x, int):
         _int64(x)
     return complex(x) if kind == "c" else float(x.real if isinstance(x, complex) else x)

@@ -114,4 +114,4 @@ def nonzero_static(input, *, size, fill_value=-1, out=None):
     return store(out, made, "nonzero_static")
 
 
-FUNCTIONS["where"].with_fewer = lambda condition: nonzero(condition, as_tuple=True)
+FUNCTIONS["where"].with_fewer = engine.Composite(lambda condition: nonzero(condition, as_tuple=True), "where")

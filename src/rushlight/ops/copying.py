@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core import engine
 from ..core.engine import Tensor
 from ..ir import build as B
-from ..ir import dtypes
+from ..ir import dtype_names, dtypes
 from .declare import FUNCTIONS, Number, add_method, composite, op
 from .dtypes import dtype_argument
 from .memory_format import channels_last_strides, contiguous_format, preserve_format
@@ -175,6 +175,7 @@ for _name, _dtype in {
     "bool": dtypes.bool_,
     "cfloat": dtypes.complex64,
     "cdouble": dtypes.complex128,
+    "chalf": dtype_names.NAMED["complex32"],
 }.items():
     _add_cast(_name, _dtype)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ..core import engine
 from ..core.engine import Op, Tensor
+from ..ir.dtypes import uint64
 from ..ir.graph import Value
 
 DATA, STATIC, LIST = 0, 1, 2
@@ -337,7 +338,7 @@ def slow_call(called: Op, args: list, kwargs: dict):
     bound = declaration.bind(args, renamed)  # raises for wrong names and counts
     given = dict(zip(declaration.names, args)) | renamed
     changed = {
-        name: normalise(declaration, name, kind, value)
+        name: normalise(declaration, name, kind, value, bound)
         for name, kind, value in zip(declaration.names, declaration.kinds, bound)
         if name in given
     }
@@ -402,7 +403,14 @@ def is_integer(value) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, (bool, float))
 
 
-def normalise(declaration: Declaration, name: str, kind: int, value):
+def from_wide(value: int) -> Tensor:
+    """A number of 64 bits as a tensor without dimensions: what it does to dtypes is what a number does."""
+    made = engine.empty_tensor(engine.layout_of((), None, uint64))
+    engine.write_elements(made, [value])
+    return made
+
+
+def normalise(declaration: Declaration, name: str, kind: int, value, others=()):
     """An argument in the form that the fast path takes."""
     if kind == LIST:
         if not isinstance(value, (list, tuple)) and not hasattr(value, "__next__"):
@@ -414,10 +422,13 @@ def normalise(declaration: Declaration, name: str, kind: int, value):
         return value
     if kind == DATA:
         if type(value) is int and not -(2**63) <= value < 2**63:
+            if 0 <= value < 2**64 and any(isinstance(v, Tensor) and v.dtype is uint64 for v in others):
+                return from_wide(value)
             raise RuntimeError(f"value cannot be converted to type int64_t without overflow: {value}")
         return as_tensor_argument(value)
     if isinstance(value, (list, tuple)):
-        return tuple(int(v) if isinstance(v, Tensor) or (is_integer(v) and type(v) is not int) else v for v in value)
+        made = tuple(int(v) if isinstance(v, Tensor) or (is_integer(v) and type(v) is not int) else v for v in value)
+        return value if type(value) is tuple and all(map(is_same, made, value)) else made
     if isinstance(value, Tensor) and not value.is_floating_point() and value.numel() == 1:
         return value.item()
     if type(value) is type and value in (float, int, bool, complex):
@@ -427,6 +438,10 @@ def normalise(declaration: Declaration, name: str, kind: int, value):
     if isinstance(value, (int, float)):
         return float(value) if isinstance(value, float) else int(value)
     return value.item() if hasattr(value, "item") and not isinstance(value, Tensor) else value
+
+
+def is_same(a, b) -> bool:
+    return a is b
 
 
 def as_tensor_argument(value):

@@ -36,7 +36,7 @@ def get_default_dtype() -> DType:
 @composite
 def set_default_dtype(d) -> None:
     """Set the dtype of floating point tensors made from Python numbers; TypeError unless it is floating point."""
-    if not isinstance(d, DType) or not d.is_floating_point:
+    if not isinstance(d, DType) or not d.is_floating_point or d.code < 0:
         raise TypeError(f"only floating-point types are supported as the default type, got {d}")
     if d is dtypes.default:
         return

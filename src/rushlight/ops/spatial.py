@@ -159,6 +159,12 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
         per_dim(tuple(v) if isinstance(v, list) else v, 2, "unfold", "argument")
         for v in (kernel_size, dilation, padding, stride)
     ]
+    kernel, spread, margin, step = pairs
+    if any(v <= 0 for v in (*kernel, *spread, *step)) or any(v < 0 for v in margin):
+        raise RuntimeError(
+            f"unfold: kernel_size, dilation and stride must be greater than zero and padding not negative, got "
+            f"{kernel}, {spread}, {step} and {margin}"
+        )
     batched = input if input.ndim == 4 else input.unsqueeze(0)
     result = unfold_of(batched, *pairs)
     return result if input.ndim == 4 else result.squeeze(0)

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from ..core import Device, Size, Tensor
 from ..core.engine import make_tensor
 from ..ir import dtypes
-from ..ir.dtypes import ALL, DType
+from ..ir.dtypes import STORED, DType
 from .archive import Archive, read_storage
-from .tree import Damaged, as_class, check_geometry
+from .tree import Damaged, as_class, check_geometry, sparse_of
 
 _STORAGES = {
     "ByteStorage": dtypes.uint8, "CharStorage": dtypes.int8, "ShortStorage": dtypes.int16, "IntStorage": dtypes.int32,
@@ -70,10 +70,29 @@ def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=No
     return tensor.requires_grad_() if requires_grad is True and (dtype.kind in "fc") else tensor
 
 
+def _rebuild_typed(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None) -> Tensor:
+    if not isinstance(storage, _Storage) or not isinstance(dtype, DType) or dtype.code < 0:
+        raise Damaged("a tensor of an unknown type")
+    return _rebuild_tensor(_Storage(storage.memory, dtype), offset, size, stride, requires_grad, hooks, metadata)
+
+
 def _rebuild_parameter(data, requires_grad, hooks, state=None) -> Tensor:
     if not isinstance(data, Tensor):
         raise Damaged("a parameter that is no tensor")
     return as_class(data.requires_grad_(requires_grad is True and data.dtype.kind in "fc"), "Parameter")
+
+
+_LAYOUTS = {"torch.sparse_coo": 1, "torch.sparse_csr": 2, "torch.sparse_csc": 3}
+
+
+def _rebuild_sparse(layout, data) -> Tensor:
+    lengths = {1: (3, 4), 2: (4,), 3: (4,)}.get(layout, ())  # older files do not tell whether a tensor is coalesced
+    if not isinstance(data, tuple) or len(data) not in lengths:
+        raise Damaged("a sparse tensor of an unknown layout")
+    parts, (shape, *flag) = (data[:2], data[2:]) if layout == 1 else (data[:3], data[3:])
+    if not all(isinstance(part, Tensor) for part in parts):
+        raise Damaged("a sparse tensor that is not made of tensors")
+    return sparse_of(layout, _check_sizes(tuple(shape)), list(parts), flag == [True])
 
 
 def _bytes(text, encoding) -> bytes:
@@ -88,6 +107,9 @@ def _device(kind: str, index=None) -> Device:
 
 _FUNCTIONS = {
     "torch._utils _rebuild_tensor_v2": _rebuild_tensor,
+    "torch._utils _rebuild_tensor_v3": _rebuild_typed,
+    "torch._utils _rebuild_sparse_tensor": _rebuild_sparse,
+    "torch.serialization _get_layout": lambda name: _LAYOUTS.get(name) if isinstance(name, str) else None,
     "torch._utils _rebuild_parameter": _rebuild_parameter,
     "torch._utils _rebuild_parameter_with_state": _rebuild_parameter,
     "torch Size": lambda sizes=(): Size(_check_sizes(tuple(sizes))),
@@ -99,7 +121,7 @@ _FUNCTIONS = {
     **{f"{room} {make.__name__}": make for room in ("builtins", "__builtin__") for make in (set, frozenset, complex)},
     **{f"{room} {make.__name__}": make for room in ("builtins", "__builtin__") for make in (dict, list, bytearray)},
 }
-_CONSTANTS = {f"torch {dtype.name}": dtype for dtype in ALL}
+_CONSTANTS = {f"torch {dtype.name}": dtype for dtype in STORED}
 _TYPES = {f"{room} {name}": dtype for room in ("torch", "torch.storage") for name, dtype in _STORAGES.items()}
 
 

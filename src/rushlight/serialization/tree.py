@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from ..core import Device, Size, Tensor
 from ..core.engine import make_tensor
-from ..ir.dtypes import ALL, DType, dtype_named
+from ..ir.dtypes import STORED, DType, dtype_named
 
 DEEPEST = 200  # containers within containers
 MOST_BYTES = 1 << 47  # of a tensor, if all its elements were stored: what a processor can address
@@ -82,6 +82,8 @@ class Encoder:
         return described
 
     def _tensor(self, tensor: Tensor) -> dict:
+        if tensor._layout.sparse:
+            return self._sparse(tensor)
         described = {
             "kind": "tensor",
             "dtype": tensor.dtype.name,
@@ -92,6 +94,17 @@ class Encoder:
         }
         if tensor._layout.bits:
             described["bits"] = tensor._layout.bits
+        return self._dressed(described, tensor)
+
+    def _sparse(self, tensor: Tensor) -> dict:
+        from ..sparse.pickling import state_of
+
+        kind, shape, parts, coalesced = state_of(tensor)
+        described = {"kind": "sparse", "layout": kind, "shape": list(shape), "parts": list(map(self._tensor, parts))}
+        return self._dressed(described | {"coalesced": coalesced}, tensor)
+
+    def _dressed(self, described: dict, tensor: Tensor) -> dict:
+        """A tensor's description with what any tensor may be beside its elements."""
         if tensor.requires_grad:
             described["requires_grad"] = True
         if type(tensor).__name__ in ("Parameter", "Buffer"):
@@ -188,16 +201,43 @@ class Decoder:
             or (bits == 1 and not dtype.is_complex)
         ):
             raise Damaged("a tensor with unknown bits")
-        tensor = make_tensor(storage, offset, shape, stride, dtype, bits=bits)
-        if described.get("requires_grad") is True:
-            if not (dtype.is_floating_point or dtype.is_complex):
-                raise Damaged(f"a tensor of {dtype.name} that requires gradients")
-            tensor.requires_grad_(True)
-        return as_class(tensor, described.get("class"))
+        return _redressed(make_tensor(storage, offset, shape, stride, dtype, bits=bits), described)
+
+    def _build_sparse(self, described: dict) -> Tensor:
+        parts = _listed(described, "parts")
+        if any(not isinstance(part, dict) or part.get("kind") != "tensor" for part in parts):
+            raise Damaged("a sparse tensor that is not made of tensors")
+        made = sparse_of(
+            described.get("layout"),
+            _sizes(described, "shape"),
+            [self._build_tensor(part) for part in parts],
+            described.get("coalesced") is True,
+        )
+        return _redressed(made, described)
 
 
-_LEAVES = ("float", "complex", "bytes", "dtype", "device", "tensor")
-_DTYPES = {dtype.name for dtype in ALL}
+def sparse_of(kind, shape: list[int], parts: list, coalesced: bool) -> Tensor:
+    """A sparse tensor of its parts; Damaged if they do not fit together."""
+    from ..sparse.pickling import from_state
+
+    if kind not in (1, 2, 3) or len(parts) != (2 if kind == 1 else 3):
+        raise Damaged(f"a sparse tensor of {len(parts)} parts in an unknown layout")
+    try:
+        return from_state(kind, tuple(shape), tuple(part.detach() for part in parts), coalesced)
+    except (RuntimeError, TypeError, IndexError, AttributeError) as error:
+        raise Damaged(f"a sparse tensor whose parts do not fit ({error})") from None
+
+
+def _redressed(tensor: Tensor, described: dict) -> Tensor:
+    if described.get("requires_grad") is True:
+        if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
+            raise Damaged(f"a tensor of {tensor.dtype.name} that requires gradients")
+        tensor.requires_grad_(True)
+    return as_class(tensor, described.get("class"))
+
+
+_LEAVES = ("float", "complex", "bytes", "dtype", "device", "tensor", "sparse")
+_DTYPES = {dtype.name for dtype in STORED}
 
 
 def check_geometry(shape: list[int], stride: list[int], offset: int, itemsize: int, nbytes: int) -> None:
