@@ -256,6 +256,7 @@ def logaddexp(input, other: Tensor):
     """log(exp(input) + exp(other)), without overflow."""
     dtype = B.common_dtype(input, other)
     check_kinds("logaddexp_cpu", dtype, "fc")
+    input, other = B.cast(input, dtype), B.cast(other, dtype)
     if dtype.is_complex:
         top = B.cast(B.maximum(B.real(input), B.real(other)), dtype)
         top = B.where(B.isfinite(top), top, 0.0)
@@ -268,7 +269,9 @@ def logaddexp(input, other: Tensor):
 @op(method=True, out=True)
 def logaddexp2(input, other: Tensor):
     """log2(2 ** input + 2 ** other), without overflow."""
-    check_kinds("logaddexp2_cpu", B.common_dtype(input, other), "f")
+    dtype = B.common_dtype(input, other)
+    check_kinds("logaddexp2_cpu", dtype, "f")
+    input, other = B.cast(input, dtype), B.cast(other, dtype)
     top = B.maximum(input, other)
     same = B.eq(input, other)
     return top + B.where(same, 1.0, B.log2(1 + B.exp2(-B.abs(B.where(same, 0.0, input - other)))))
@@ -276,8 +279,18 @@ def logaddexp2(input, other: Tensor):
 
 @op(method=True, inplace=True, out=True)
 def ldexp(input, other: Tensor):
-    """input * 2 ** other."""
-    return input * B.pow(2.0, other)
+    """input * 2 ** other; whole powers in steps, for 2 ** other alone may overflow where the product does not."""
+    if other.dtype.kind not in "bui" or input.dtype.is_complex:
+        return input * B.pow(2.0, other)
+    x = input if input.dtype.kind == "f" else B.cast(input, dtypes.default)
+    wide = B.cast(x, softened(x.dtype))
+    most = 126 if wide.dtype.itemsize == 4 else 1022
+    rest = B.cast(B.clamp(other, -3 * most, 3 * most) if other.dtype.kind == "i" else other, wide.dtype)
+    last = B.clamp(rest, -most, most)
+    second = B.clamp(rest - last, -most, most)
+    first = B.clamp(rest - last - second, -most, most)
+    # the largest step last: what is rounded to a subnormal number is rounded once
+    return B.cast(wide * B.exp2(first) * B.exp2(second) * B.exp2(last), x.dtype)
 
 
 @op(public=False, visible=2, out=True)
