@@ -17,6 +17,7 @@ from ..ir.sizes import Sym, hint
 from .index_copy import copy
 from .index_layout import ONE, ZERO, Nest, Parameters, alignment, error_flag, i64, is_number, storage
 from .kernel import Kernel
+from .lanes import launch_lanes
 from .lapack_kernel import LapackKernel
 from .lapack_library import routine_address, thread_addresses
 from .lapack_memory import dense_temp, is_dense, is_repeated, matrix_count
@@ -24,9 +25,11 @@ from .templates import Array, Context, template
 from .text import Module, V
 
 PIECE = 1 << 15  # multiplications that are worth another thread's start
-LARGE = 192**3  # multiplications for one matrix from which OpenBLAS's threads help
+LARGE = 192**3  # multiplications for one matrix from which OpenBLAS's threads help most routines
 HUGE = 768**3  # from which they help more than working on several matrices at a time
 FEW = 4  # matrices
+# rows and columns up to which matrices go together in the lanes of vectors
+SMALL = {"cholesky": 20, "lu_factor": 20, "inverse": 24, "solve": 16, "solve_triangular": 16}
 
 
 @dataclass
@@ -103,37 +106,57 @@ def start(context: Context, operand: Array, target: Array, result: Array) -> tup
 
 
 def launch(context: Context, node, operands: list[Array], targets: list[Array], ranks: tuple) -> None:
-    attrs = {name: value for name, value in node.attrs.items() if name != "fails"}
-    found, arrays = ROUTINES[node.prim.name], [*operands, *targets]
-    regions = list(found.regions(operands, targets, **attrs)) if found.regions else []
-    count = matrix_count(targets[0].shape, node.prim.columns.results[0])
-    work = work_of(arrays, ranks)
-    threaded = work >= HUGE or (work >= found.large and hint(count) < FEW)
-    described = tuple((rank, a.dtype) for rank, a in zip(ranks, arrays))
     # sizes reach the kernel as parameters; as a part of its key they would make a kernel for each
-    static = tuple(sorted((name, value) for name, value in attrs.items() if type(value) not in (int, Sym)))
-    built = matrix_kernel(node.prim.name, described, len(operands), static, threaded)
+    given = {name: v for name, v in node.attrs.items() if name != "fails"}
+    static = {name: v for name, v in given.items() if type(v) not in (int, Sym)}
+    arrays = [*operands, *targets]
+    count = matrix_count(targets[0].shape, node.prim.columns.results[0])
+    steps = [matrix_step(array, rank) for array, rank in zip(arrays, ranks)]
+    if suits_lanes(node.prim.name, arrays, ranks, count):
+        starts = node.prim.columns.starts
+        launch_lanes(context, node.prim.name, arrays, ranks, len(operands), starts, static, count, steps)
+        return
+    found = ROUTINES[node.prim.name]
+    regions = list(found.regions(operands, targets, **given)) if found.regions else []
+    threaded = is_large(arrays, ranks, count, found.large)
+    described = tuple((rank, a.dtype) for rank, a in zip(ranks, arrays))
+    built = matrix_kernel(node.prim.name, described, len(operands), tuple(sorted(static.items())), threaded)
     params = [count, *thread_addresses()]
-    for array, rank in zip(arrays, ranks):
-        params += [matrix_step(array, rank), *array.shape[len(array.shape) - rank :]]
+    for array, rank, step in zip(arrays, ranks, steps):
+        params += [step, *array.shape[len(array.shape) - rank :]]
     offset = 0
     for size in regions:
         params += [offset, size]
         offset = offset + (size + 63) // 64 * 64
     params += [routine_address(name, arrays[0].dtype) for name in built.routines]
     # a threaded kernel takes one piece, of a range that says how much work it is
-    total, grain = (work_size(arrays, ranks), 1 << 62) if threaded else (count, PIECE // max(work, 1) + 1)
+    grain = PIECE // max(hint(work_of(arrays, ranks)), 1) + 1
+    total, grain = (work_size(arrays, ranks), 1 << 60) if threaded else (count, grain)
     context.launch(built.kernel, arrays, params, total, grain, offset)
 
 
-def work_of(arrays: list[Array], ranks: tuple) -> int:
+def suits_lanes(name: str, arrays: list[Array], ranks: tuple, count) -> bool:
+    """Whether matrices are so small, and so many, that vectors across them beat LAPACK; with a guard."""
+    most = SMALL.get(name)
+    if most is None:
+        return False
+    sizes = [n for array, rank in zip(arrays, ranks) if rank == 2 for n in array.shape[-2:]]
+    return all(n <= most for n in sizes) and bool(count >= FEW)
+
+
+def is_large(arrays: list[Array], ranks: tuple, count, large: int) -> bool:
+    """Whether each matrix is worth OpenBLAS's threads; with a guard, as the next sizes may be quite others."""
+    work = work_of(arrays, ranks)
+    return bool(work >= HUGE) or (bool(work >= large) and bool(count < FEW))
+
+
+def work_of(arrays: list[Array], ranks: tuple):
     """About how many multiplications one matrix costs."""
-    largest = 0
-    for array, rank in zip(arrays, ranks):
-        if rank == 2:
-            rows, columns = map(hint, array.shape[-2:])
-            largest = max(largest, rows * columns * min(rows, columns))
-    return largest
+    matrices = [a for a, rank in zip(arrays, ranks) if rank == 2]
+    if not matrices:
+        return 1
+    rows, columns = max((a.shape[-2:] for a in matrices), key=lambda shape: hint(shape[0]) * hint(shape[1]))
+    return rows * columns * (rows if hint(rows) <= hint(columns) else columns)
 
 
 def work_size(arrays: list[Array], ranks: tuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import lanes_factor  # noqa: F401 - the same primitives for small matrices
 from .index_layout import ONE, ZERO, i64
 from .lapack import BLOCK, routine
 from .lapack_kernel import LapackKernel, Matrix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import lanes_factor  # noqa: F401 - the same primitives for small matrices
 from .index_layout import ONE, ZERO, i64
 from .lapack import BLOCK, routine
 from .lapack_factor import integer_bytes
@@ -14,7 +15,10 @@ def solve_triangular(k: LapackKernel, operands, results, upper: bool, unitriangu
     a, b = operands[0], results[0]
     flags = [k.letter(c) for c in ("L", "U" if upper else "L", transpose, "U" if unitriangular else "N")]
     rows, columns = k.integer(b.rows), k.integer(b.columns)
-    k.call("trsm", *flags, rows, columns, k.number(1.0, b.dtype), a.pointer, rows, b.pointer, rows)
+    with k.f.branch(k.f.compare("eq", b.columns, ONE)) as other:
+        k.call("trsv", *flags[1:], rows, a.pointer, rows, b.pointer, k.integer(1))
+        other()
+        k.call("trsm", *flags, rows, columns, k.number(1.0, b.dtype), a.pointer, rows, b.pointer, rows)
 
 
 def info_bytes(operands, results, **_) -> list:

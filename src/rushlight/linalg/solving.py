@@ -112,13 +112,17 @@ def linalg_solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = T
     return triangular(A, B, upper, left, unitriangular, "N")
 
 
+FLIP = {"N": "T", "T": "N"}
+
+
 def triangular(A, right, upper: bool, left: bool, unitriangular: bool, transpose: str):
     """The solution with op(A); on the right, that of the transposed system."""
     if not left:
-        right, flip = B.transpose(right, -1, -2), {"N": "T", "T": "N"}
-        A, right = broadcast_batches(A, right)
-        x = primitives.solve_triangular(A, right, upper=upper, unitriangular=unitriangular, transpose=flip[transpose])
+        x = triangular(A, B.transpose(right, -1, -2), upper, True, unitriangular, FLIP[transpose])
         return B.transpose(x, -1, -2)
+    if A.strides is not None and type(A.strides[-1]) is int and A.strides[-1] == 1:
+        # stored by rows: LAPACK reads the transposed matrix without a copy
+        A, upper, transpose = B.transpose(A, -1, -2), not upper, FLIP[transpose]
     A, right = broadcast_batches(A, right)
     return primitives.solve_triangular(A, right, upper=upper, unitriangular=unitriangular, transpose=transpose)
 
