@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir.sizes import hint, product
+from .checks import scalar_type
 from .declare import FUNCTIONS, Number, composite, op
 from .einsum import contracted
 from .writing import store
@@ -214,6 +215,10 @@ def power_of_matrix(base, n: int):
 @op(method=True, inplace=True, out=True)
 def renorm(input, p: Exponent, dim: int, maxnorm: Number):
     """Slices along `dim` scaled down to a p-norm of `maxnorm` where theirs is larger."""
+    if input.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"renorm: Expected a floating point or complex tensor as input. Got {scalar_type(input.dtype)}"
+        )
     if input.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
     if p <= 0:

@@ -57,6 +57,8 @@ def largest_with_places(input, k: int, dim: int = -1, largest: bool = True):
 @composite(method=True)
 def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     """(values, indices) of the k largest (or smallest) elements along `dim`, in order."""
+    if input.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     return extremes("topk", largest_with_places(input, int(k), dim, bool(largest)), out)
 
 
