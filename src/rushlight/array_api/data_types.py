@@ -13,8 +13,7 @@ __all__ = ["DTYPES", "astype", "can_cast", "finfo", "iinfo", "isdtype", "result_
 _STANDARD = """
     bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128
 """.split()  # noqa: SIM905
-# the standard's data types that tensors have
-DTYPES: dict[str, DType] = {d.name: d for d in dtypes.ALL if d.name in _STANDARD}
+DTYPES: dict[str, DType] = {name: dtypes.dtype_named(name) for name in _STANDARD}
 
 _KINDS = {
     "bool": "b",

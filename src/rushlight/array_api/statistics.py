@@ -16,10 +16,8 @@ def _over(name: str, x: Tensor, axis: Axis, keepdims: bool, **options) -> Tensor
 
 
 def _summed_dtype(x: Tensor, dtype):
-    """Unsigned integers add up as the widest unsigned type, where there is one."""
-    if dtype is None and x.dtype.kind == "u":
-        return getattr(dtypes, "uint64", dtypes.int64)
-    return dtype
+    """Unsigned integers add up as the widest unsigned type."""
+    return dtypes.uint64 if dtype is None and x.dtype.kind == "u" else dtype
 
 
 def sum(x: Tensor, /, *, axis: Axis = None, dtype=None, keepdims: bool = False) -> Tensor:
