@@ -12,6 +12,7 @@ from rushlight.ir.primitives import (
     index,
     reduce,
     scan,
+    segment,
     singular,
     sort,
     source,
@@ -20,6 +21,8 @@ from rushlight.ir.primitives import (
     views,
     window,
 )
+
+from .matrix_samples import factorizations
 
 rng = np.random.default_rng(0)
 
@@ -217,6 +220,10 @@ def indexing():
     yield Sample(index.put, real(3, 4, 5), real(3, 2, 2, 5), one, dim=1, mode="add")
     yield Sample(index.put, real(3, 4, 5), real(3, 2, 2), one, two, dim=1, mode="add", label="two")
     yield Sample(index.put, real(4, 5), real(2, 5), np.array([3, 1]), dim=0, mode="set", label="set")
+    ends = np.array([0, 2, 2, 5])
+    for kind in segment.KINDS:
+        yield Sample(segment.segment_reduce, apart(5, 3), ends[[0, 1, 3]], kind=kind, label=kind)
+    yield Sample(segment.segment_reduce, imaginary(4, 2), ends, integers(5, low=0, high=4), kind="sum", label="index")
 
 
 def transforms():
@@ -300,5 +307,5 @@ def spectral():
 
 SAMPLES = [
     *maps(), *casts(), *arrangements(), *reductions(), *contractions(), *indexing(), *windows(), *transforms(),
-    *spectral(),
+    *spectral(), *factorizations(Sample, real, imaginary),
 ]  # fmt: skip

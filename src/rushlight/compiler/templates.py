@@ -77,6 +77,7 @@ _MODULES = {
     "sort": "sort",
     "topk": "topk",
     "searchsorted": "sort_search",
+    "segment_reduce": "segment",
     **dict.fromkeys(("cholesky", "cholesky_inverse", "lu_factor", "ldl_factor"), "lapack_factor"),
     **dict.fromkeys(("geqrf", "qr", "permutation_of"), "lapack_factor"),
     **dict.fromkeys(("solve_triangular", "solve", "inverse", "ldl_solve", "lstsq"), "lapack_solve"),

@@ -48,17 +48,23 @@ class Derived:
     def __init__(self, structure, plan: Plan, flags: tuple):
         tracer = Tracer()
         self.plan = make_gradient_plan(structure, plan, flags, tracer)
+        self.forms = [layout.form for layout in self.layouts(structure.template, plan)]
         guards = [g for g in tracer.scope.guards if not is_trivial(g)]
         self.condition = eval(f"lambda {', '.join(tracer.symbols)}: {' and '.join(guards)}") if guards else None
 
-    def holds(self, template: Template, plan: Plan) -> bool:
-        if self.condition is None:
-            return True
+    @staticmethod
+    def layouts(template: Template, plan: Plan) -> list[Layout]:
+        """Those of the inputs, the outputs and the cotangents, in the order of their symbols."""
         entries = [logical(entry) for entry in template_entries(template, plan)]
         outputs = [logical(layout) for layout in plan.layouts_of(entries)]
-        layouts = [layout for layout in (*entries, *outputs) if isinstance(layout, Layout)]
-        layouts += [layout for layout in outputs if layout is not None and layout.floating]
-        return self.condition(*(number for layout in layouts for number in layout.values))
+        found = [layout for layout in (*entries, *outputs) if isinstance(layout, Layout)]
+        return found + [layout for layout in outputs if layout is not None and layout.floating]
+
+    def holds(self, template: Template, plan: Plan) -> bool:
+        layouts = self.layouts(template, plan)
+        if [layout.form for layout in layouts] != self.forms:  # an output's dimension of size 1 makes another form
+            return False
+        return self.condition is None or self.condition(*(n for layout in layouts for n in layout.values))
 
 
 def make_gradient_plan(structure, plan: Plan, flags: tuple, tracer: Tracer) -> GradientPlan:

@@ -13,6 +13,7 @@ from .checks import every_sample
 from .declare import composite, op
 from .indexing import is_zero, put_at
 from .reduction import aminmax
+from .segments import run_lengths
 
 
 def check_table(name: str, weight, indices) -> None:
@@ -150,18 +151,21 @@ def even_bags(weight, indices, per_sample_weights, mode: str, padding_idx: int, 
 def ragged_bags(weight, indices, offsets, per_sample_weights, mode: str, padding_idx: int, scale: bool, last: bool):
     """Bags of a vector of indices, each from its offset to the next (with `last` the last one is an end): (B, D)."""
     check_table("embedding_bag", weight, indices)
-    rows, counts = bag_members(weight, indices, per_sample_weights, padding_idx, scale)
-    number = offsets.shape[0] - 1 if last else offsets.shape[0]
-    bag = PRIMITIVES["searchsorted"](B.cast(offsets, dtypes.int64), B.iota(indices.shape), right=True) - 1
-    sizes = B.put(B.zeros((number,), rows.dtype), B.cast(counts, rows.dtype), bag, dim=0, mode="add")
-    sizes, present = B.unsqueeze(sizes, -1), B.unsqueeze(counts, -1)
-    shape = (number, weight.shape[1])
+    bounds, indices = B.cast(offsets, dtypes.int64), B.cast(indices, dtypes.int64)
+    if not last:
+        bounds = B.concat([bounds, B.full((1,), indices.shape[0], dtypes.int64)])
+    kind = "max" if mode == "max" else "sum"
+    if per_sample_weights is None and padding_idx < 0 and not scale:
+        reduced = PRIMITIVES["segment_reduce"](weight, bounds, indices, kind=kind)
+        sizes = run_lengths(bounds, reduced)
+    else:
+        rows, counts = bag_members(weight, indices, per_sample_weights, padding_idx, scale)
+        rows = B.where(B.unsqueeze(counts, -1), rows, -math.inf if mode == "max" else 0)
+        reduced = PRIMITIVES["segment_reduce"](rows, bounds, kind=kind)
+        sizes = B.unsqueeze(PRIMITIVES["segment_reduce"](B.cast(counts, rows.dtype), bounds, kind="sum"), -1)
     if mode == "max":
-        places = B.expand(B.unsqueeze(bag, -1), rows.shape)
-        highest = B.scatter(B.full(shape, -math.inf, rows.dtype), 0, places, B.where(present, rows, -math.inf), "max")
-        return B.cast(B.where(B.eq(sizes, 0), B.zeros_like(highest), highest), weight.dtype)
-    total = B.put(B.zeros(shape, rows.dtype), B.where(present, rows, B.zeros_like(rows)), bag, dim=0, mode="add")
-    return B.cast(total / B.maximum(sizes, 1) if mode == "mean" else total, weight.dtype)
+        return B.cast(B.where(B.eq(sizes, 0), B.zeros_like(reduced), reduced), weight.dtype)
+    return B.cast(reduced / B.maximum(sizes, 1) if mode == "mean" else reduced, weight.dtype)
 
 
 def check_bags(input, weight, offsets, mode, scale_grad_by_freq, per_sample_weights) -> None:

@@ -30,6 +30,15 @@ def along(*more):
 
 INDEXING = [
     Row(
+        "reduce_segments",
+        lambda x: (
+            [(x(5, 3), np.array([0, 2, 2, 5]), kind) for kind in ("sum", "prod")]
+            + [(x(5, 3), np.array([0, 2, 5]), "mean", 2.0), (x.spaced(5), np.array([0, 4, 5]), "max")]
+        ),
+        "fh",
+        larger=False,
+    ),
+    Row(
         "take_at",
         lambda x: [(x(4, 3), [x.index(2, 2, high=4)], 0), (x(4, 3), [x.index(5, high=4), x.index(5, high=3)], 0)],
         ALL,
