@@ -33,11 +33,12 @@ def smaller(a):
 def _(a, *, fails):
     rows, columns = a.shape[-2:]
     count = min(rows, columns)
-    flat = wide(a).reshape(-1, rows, columns).copy()
+    flat = wide(a).reshape(int(np.prod(a.shape[:-2])), rows, columns).copy()
     pivots, info = np.zeros((len(flat), count), "int32"), np.zeros(len(flat), "int32")
     each = np.arange(len(flat))
     for j in range(count):
-        pivot = np.argmax(np.abs(flat[:, j:, j]), 1) + j
+        column = flat[:, j:, j]
+        pivot = np.argmax(np.abs(column.real) + np.abs(column.imag), 1) + j  # LAPACK's measure of complex numbers
         pivots[:, j] = pivot + 1
         flat[each, j], flat[each, pivot] = flat[each, pivot].copy(), flat[each, j].copy()
         zero = flat[:, j, j] == 0
