@@ -73,6 +73,32 @@ def training_step(T, model, loss_of):
     return step
 
 
+# -- sparse -----------------------------------------------------------------------------------------
+def sparse_matrix(T, size: int, density: float):
+    """A square matrix of the given share of elements, by coordinates."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    count = int(size * size * density)
+    places = T.from_numpy(random.integers(0, size, (2, count)))
+    values = T.from_numpy(random.standard_normal(count, dtype=np.float32))
+    return T.sparse_coo_tensor(places, values, (size, size)).coalesce()
+
+
+def product(name: str, layout: str, size: int, density: float, columns: int):
+    count = size * size * density
+
+    @workload(name, 0.7, 1, bytes=12 * count + 8 * size * columns, flops=2 * count * columns)
+    def make(T):
+        a, b = sparse_matrix(T, size, density).to_sparse(layout=getattr(T, layout)), normal(T, size, columns)
+        return lambda: a @ b
+
+
+product("CSR 10k x 10k (0.1%) @ 10k x 64", "sparse_csr", 10_000, 0.001, 64)
+product("CSR 2k x 2k (1%) @ vector", "sparse_csr", 2_000, 0.01, 1)
+product("COO 10k x 10k (0.1%) @ 10k x 64", "sparse_coo", 10_000, 0.001, 64)
+
+
 # -- memory -------------------------------------------------------------------------------------------
 def large(name: str, function, moves: float, shape=(4096, 4096), tensors: int = 1, floor=2, aim=4):
     @workload(name, floor, aim, bytes=moves * 4 * math.prod(shape))

@@ -15,18 +15,23 @@ from ..ir.dtypes import DType
 from .index_layout import ONE, ZERO, Parameters, i64
 from .kernel import Kernel
 from .target import host
-from .text import Function, Module, V, is_float, vector
+from .text import Function, Module, V, vector
 
 TYPES = {"float32": "float", "float64": "double", "int64": "i64", "int32": "i32"}
 UNROLLED = 4  # vectors that are summed at a time, lest additions wait for each other
 
 
-def widths(lanes: int) -> list[int]:
-    """How many columns are computed at a time, the widest first."""
-    found = [8 * lanes, 4 * lanes, 2 * lanes, lanes]
-    while found[-1] > 1:
-        found.append(found[-1] // 2)
-    return list(dict.fromkeys(found))
+def widths(lanes: int, columns: int) -> list[int]:
+    """How many of the columns are computed at a time, the widest first; what is left is masked where that is quick."""
+    wide = [n * lanes for n in (8, 4, 2, 1) if n * lanes <= columns]
+    if columns == 1 or not has_masks():
+        wide += [1 << k for k in reversed(range(lanes.bit_length() - 1)) if 1 << k <= columns]
+    return wide
+
+
+def has_masks() -> bool:
+    """Whether the target loads and stores parts of vectors."""
+    return host().vector_bytes >= 32
 
 
 class Rows:
@@ -65,61 +70,99 @@ class Rows:
 
 
 def multiply_add(f: Function, a: V, b: V, total: V) -> V:
-    return f.fma(a, b, total) if is_float(a.type) else f.add(f.mul(a, b), total)
+    """a * b + total, which becomes one instruction where the target has it."""
+    return f.add(f.mul(a, b), total)
 
 
-@functools.cache
-def product_kernel(dtype: DType, index_size: int) -> Kernel:
+def product_kernel(dtype: DType, index_size: int, columns: int) -> Kernel:
     """result[row] = the sum over a row's elements of value * dense[place].
 
     Buffers pointers, places, values, dense, result, error; params [columns, rows of dense, elements]; range rows.
     """
+    return product_kernel_of(dtype, index_size, tuple(widths(host().lanes(dtype.itemsize), columns)))
+
+
+@functools.cache
+def product_kernel_of(dtype: DType, index_size: int, widths: tuple) -> Kernel:
+    """The kernel for numbers of columns that are computed in these widths."""
     module = Module()
     f = module.kernel(f"csr_product_{dtype.name}")
     pointers, places, values, dense, result, error = (f.buffer(i) for i in range(6))
     rows = Rows(f, pointers, places, error, index_size, Parameters(f).numbers(3))
     type, lanes = TYPES[dtype.name], host().lanes(dtype.itemsize)
+    masked = 1 not in widths
     with f.loop(f.begin, f.end) as row:
         span = rows.span(row)
         start = f.variable("i64", ZERO)
         target = f.at(result, type, f.mul(row, rows.columns))
-        for width in widths(lanes):
-            with f.repeat(lambda w=width: f.compare("sle", f.add(f.load(start, "i64"), i64(w)), rows.columns)):
-                column = f.load(start, "i64")
-                row_block(
-                    f, rows, span, values, f.at(dense, type, column), f.at(target, type, column), type, width, lanes
-                )
-                f.store(f.add(column, i64(width)), start)
+
+        def block(width: int, mask: V | None = None, row=(span, target), start=start) -> None:
+            (span, target), column = row, f.load(start, "i64")
+            places = f.at(dense, type, column), f.at(target, type, column)
+            Block(f, rows, values, type, min(width, lanes), max(1, width // lanes), mask).run(span, *places)
+            f.store(f.add(column, i64(width)), start)
+
+        for width in widths:
+            with f.repeat(lambda w=width, s=start: f.compare("sle", f.add(f.load(s, "i64"), i64(w)), rows.columns)):
+                block(width)
+        if masked:
+            left = f.sub(rows.columns, f.load(start, "i64"))
+            with f.when(f.compare("sgt", left, ZERO)):
+                block(lanes, first_lanes(f, left, lanes))
     return Kernel(f.name, str(module))
 
 
-def row_block(f, rows: Rows, span, values: V, dense: V, target: V, type: str, width: int, lanes: int) -> None:
-    """`width` columns of one row of the result. Few columns: several elements at a time, summed apart."""
-    count, wide = max(1, width // lanes), vector(type, min(width, lanes))
-    unroll = max(1, UNROLLED // count)
-    zero = f.const(0, wide)
-    sums = [[f.variable(wide, zero) for _ in range(count)] for _ in range(unroll)]
-    first, last = span
-    middle = f.add(first, f.binary("and", f.sub(last, first), i64(-unroll)))
+def first_lanes(f: Function, count: V, lanes: int) -> V:
+    """A mask of the first lanes of a vector."""
+    numbers = V("<" + ", ".join(f"i32 {i}" for i in range(lanes)) + ">", vector("i32", lanes))
+    return f.compare("slt", numbers, f.splat(f.cast("trunc", count, "i32"), lanes))
 
-    def add(element: V, into: list[V]) -> None:
-        source = f.at(dense, type, f.mul(rows.place(element), rows.columns))
-        value = f.splat(f.load(f.at(values, type, element), type), min(width, lanes))
+
+class Block:
+    """Some columns of one row of the result: `count` vectors of `lanes`, or the first lanes of one.
+
+    Where there are few, several elements are taken at a time and summed apart.
+    """
+
+    def __init__(self, f: Function, rows: Rows, values: V, type: str, lanes: int, count: int, mask: V | None):
+        self.f, self.rows, self.values, self.type, self.lanes, self.mask = f, rows, values, type, lanes, mask
+        self.wide = vector(type, lanes)
+        self.unroll = max(1, UNROLLED // count)
+        zero = f.const(0, self.wide)
+        self.sums = [[f.variable(self.wide, zero) for _ in range(count)] for _ in range(self.unroll)]
+
+    def run(self, span: tuple[V, V], dense: V, target: V) -> None:
+        """Sum over the elements of the span and store; `dense` and `target` are at the first column."""
+        f, (first, last), unroll = self.f, span, self.unroll
+        middle = f.add(first, f.binary("and", f.sub(last, first), i64(-unroll)))
+        with f.loop(first, middle, unroll) as element:
+            for step in range(unroll):
+                self.add(dense, f.add(element, i64(step)), self.sums[step])
+        if unroll > 1:
+            with f.loop(middle, last) as element:
+                self.add(dense, element, self.sums[0])
+        for i in range(len(self.sums[0])):
+            parts = [f.load(each[i], self.wide) for each in self.sums]
+            while len(parts) > 1:
+                parts = [f.add(a, b) for a, b in zip(parts[::2], parts[1::2])]
+            self.store(parts[0], f.at(target, self.type, i * self.lanes))
+
+    def add(self, dense: V, element: V, into: list[V]) -> None:
+        f = self.f
+        source = f.at(dense, self.type, f.mul(self.rows.place(element), self.rows.columns))
+        value = f.splat(f.load(f.at(self.values, self.type, element), self.type), self.lanes)
         for i, total in enumerate(into):
-            part = f.load(f.at(source, type, i * lanes), wide)
-            f.store(multiply_add(f, value, part, f.load(total, wide)), total)
+            part = self.load(f.at(source, self.type, i * self.lanes))
+            f.store(multiply_add(f, value, part, f.load(total, self.wide)), total)
 
-    with f.loop(first, middle, unroll) as element:
-        for step in range(unroll):
-            add(f.add(element, i64(step)), sums[step])
-    if unroll > 1:
-        with f.loop(middle, last) as element:
-            add(element, sums[0])
-    for i in range(count):
-        parts = [f.load(each[i], wide) for each in sums]
-        while len(parts) > 1:
-            parts = [f.add(a, b) for a, b in zip(parts[::2], parts[1::2])]
-        f.store(parts[0], f.at(target, type, i * lanes))
+    def load(self, place: V) -> V:
+        return self.f.load(place, self.wide) if self.mask is None else self.f.masked_load(place, self.mask, self.wide)
+
+    def store(self, value: V, place: V) -> None:
+        if self.mask is None:
+            self.f.store(value, place)
+        else:
+            self.f.masked_store(value, place, self.mask)
 
 
 @functools.cache

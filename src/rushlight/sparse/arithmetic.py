@@ -29,7 +29,7 @@ def proxy(value):
 
 
 # -- sums ---------------------------------------------------------------------------------------
-@implements("add")
+@implements("add", anywhere=True)
 def add(input, other, *, alpha=1) -> Tensor:
     """input + alpha * other. Sparse + sparse is sparse, dense + sparse dense."""
     if kind_of(input) and kind_of(other):
@@ -41,13 +41,13 @@ def add(input, other, *, alpha=1) -> Tensor:
     return dense_sum(input, other, alpha)
 
 
-@implements("sub")
+@implements("sub", anywhere=True)
 def sub(input, other, *, alpha=1) -> Tensor:
     """input - alpha * other."""
     return add(input, other, alpha=-alpha)
 
 
-@implements("rsub")
+@implements("rsub", anywhere=True)
 def rsub(input, other, *, alpha=1) -> Tensor:
     """other - alpha * input."""
     return add(other, input, alpha=-alpha)
@@ -87,7 +87,7 @@ def conjugate(number):
     return number.conjugate() if isinstance(number, complex) else number
 
 
-@implements("add_")
+@implements("add_", anywhere=True)
 def add_(input, other, *, alpha=1) -> Tensor:
     """In-place form of `add`: a dense tensor stays dense, and only the elements that `other` holds are written."""
     if kind_of(input):
@@ -101,7 +101,7 @@ def add_(input, other, *, alpha=1) -> Tensor:
     return added_at(input, source.detach(), new)
 
 
-@implements("sub_")
+@implements("sub_", anywhere=True)
 def sub_(input, other, *, alpha=1) -> Tensor:
     """In-place form of `sub`."""
     return add_(input, other, alpha=-alpha)
@@ -129,7 +129,7 @@ def sum_of_sparse(a: Tensor, b: Tensor, alpha) -> Tensor:
 
 def united(a: Tensor, b: Tensor, alpha) -> Tensor:
     """The sum of two sparse tensors of one dtype, outside of any graph, in the layout of the first."""
-    if same_pattern(a, b):
+    if same_pattern(a, b) or same_places(a, b):
         return with_parts(a, ops.add(parts_of(a).values, parts_of(b).values, alpha=alpha))
     kind = kind_of(a)
     if kind != COO:
@@ -148,11 +148,19 @@ def united(a: Tensor, b: Tensor, alpha) -> Tensor:
     new = ops.cat([p.values, scaled(q.values, alpha)])
     if p.coalesced and q.coalesced:
         return coalesced(indices, new, tuple(a.shape))
-    return coo(indices, new, a.shape, indices.shape[1] < 2)
+    return coo(indices, new, a.shape)
+
+
+def same_places(a: Tensor, b: Tensor) -> bool:
+    """Whether the elements of two COO tensors lie at the same places in the same order."""
+    p, q = parts_of(a), parts_of(b)
+    if kind_of(a) != COO or kind_of(b) != COO or p.values.shape != q.values.shape:
+        return False
+    return ops.equal(p.indices, q.indices)
 
 
 # -- products -----------------------------------------------------------------------------------
-@implements("mul")
+@implements("mul", anywhere=True)
 def mul(input, other) -> Tensor:
     """The product of a sparse tensor with a number, a dense tensor (which broadcasts) or a sparse one: sparse."""
     if kind_of(input) and kind_of(other):
@@ -219,7 +227,7 @@ def met(a: Tensor, b: Tensor) -> Tensor:
     return graph.wrapped(made, new, "MulBackward0")
 
 
-@implements("mul_")
+@implements("mul_", anywhere=True)
 def mul_(input, other) -> Tensor:
     """In-place form of `mul`; a dense tensor stays dense."""
     if kind_of(input):
@@ -241,7 +249,7 @@ def check_divisor(input, other) -> None:
         )
 
 
-@implements("div")
+@implements("div", anywhere=True)
 def div(input, other, *, rounding_mode=None) -> Tensor:
     """A sparse tensor divided by a number; rounded quotients are of coalesced values."""
     check_divisor(input, other)
@@ -250,19 +258,19 @@ def div(input, other, *, rounding_mode=None) -> Tensor:
     return graph.rebuilt(source.detach(), new, "DivBackward0")
 
 
-@implements("true_divide")
+@implements("true_divide", anywhere=True)
 def true_divide(input, other) -> Tensor:
     """See `div`."""
     return div(input, other)
 
 
-@implements("floor_divide")
+@implements("floor_divide", anywhere=True)
 def floor_divide(input, other) -> Tensor:
     """The quotient by a number, rounded down."""
     return div(input, other, rounding_mode="floor")
 
 
-@implements("copy_")
+@implements("copy_", anywhere=True)
 def copy_(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Let a sparse tensor have the elements of another one."""
     if not (kind_of(input) and kind_of(src)):

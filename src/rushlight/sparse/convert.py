@@ -7,7 +7,7 @@ from ..core.engine import Tensor
 from ..ir import dtypes
 from ..ops import memory_format
 from . import lookup
-from .graph import at_places, record, values, wrapped
+from .graph import at_places, cotangent_of, record, values, wrapped
 from .parts import COO, CSC, CSR, KINDS, TITLES, compressed, coo, kind_of, parts_of
 
 
@@ -20,15 +20,9 @@ def to_dense(input: Tensor, dtype=None, *, masked_grad: bool | None = None) -> T
     made = scattered(pattern, parts_of(pattern).values)
 
     def rule(g):
-        return (g,) if masked_grad is False else (wrapped_like(pattern, at_places(g, pattern)),)
+        return (g,) if masked_grad is False else (cotangent_of(pattern, at_places(g, pattern)),)
 
     return record(made, "ToDenseBackward0", [input], rule)
-
-
-def wrapped_like(pattern: Tensor, new: Tensor) -> Tensor:
-    from .graph import rebuilt
-
-    return rebuilt(pattern, new)
 
 
 def scattered(pattern: Tensor, new: Tensor) -> Tensor:

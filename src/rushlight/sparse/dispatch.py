@@ -13,15 +13,19 @@ from ..core.engine import Op, Tensor
 from .parts import COO, CSC, CSR, kind_of
 
 IMPLEMENTATIONS: dict[str, Callable] = {}
+ANYWHERE: set[str] = set()  # ops of which another argument than the first may be the sparse one
+UNUSUAL = (AttributeError, ArithmeticError, KeyError, AssertionError)  # what arguments of wrong kinds lead to
 _BACKENDS = {COO: "SparseCPU", CSR: "SparseCsrCPU", CSC: "SparseCsrCPU"}
 
 
-def implements(*names: str):
-    """Register a function as the sparse form of ops."""
+def implements(*names: str, anywhere: bool = False):
+    """Register a function as the sparse form of ops, for a sparse first argument or for one `anywhere`."""
 
     def register(function):
         for name in names:
             IMPLEMENTATIONS[name] = function
+            if anywhere:
+                ANYWHERE.add(name)
         return function
 
     return register
@@ -30,17 +34,27 @@ def implements(*names: str):
 def sparse_call(called: Op | None, name: str, args: tuple, kwargs: dict):
     """The result of an op for arguments among which is a sparse tensor."""
     found = IMPLEMENTATIONS.get(name)
-    if found is not None:
-        return run(found, args, kwargs)
+    if found is not None and (name in ANYWHERE or is_sparse(args[0] if args else next(iter(kwargs.values())))):
+        try:
+            return run(found, args, kwargs)
+        except UNUSUAL as error:
+            raise RuntimeError(f"{name}: cannot be computed for these arguments ({error})") from error
     if called is not None and not hasattr(called.declaration, "names"):  # the backward of a dense op
         return called.call([dense_of(a) for a in args])
-    if name.endswith("_") and name[:-1] in IMPLEMENTATIONS and kind_of(args[0]):
+    if name.endswith("_") and name[:-1] in IMPLEMENTATIONS and args and kind_of(args[0]):
         return in_place(IMPLEMENTATIONS[name[:-1]], args, kwargs)
     refuse(name, args, kwargs)
 
 
+def is_sparse(value) -> bool:
+    """Whether a value is a sparse tensor, or a list with one."""
+    return any(map(kind_of, value)) if isinstance(value, (tuple, list)) else bool(kind_of(value))
+
+
 def run(function: Callable, args: tuple, kwargs: dict):
     """Call a sparse form; what `out` names then takes the result over."""
+    if not kwargs:
+        return function(*args)
     if kwargs.get("out") is None:
         kwargs = {name: value for name, value in kwargs.items() if name != "out"}
         return function(*args, **kwargs)

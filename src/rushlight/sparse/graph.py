@@ -49,6 +49,8 @@ def check_versions(title: str, saved: Sequence, versions: list) -> None:
 
 def values(tensor: Tensor, title: str = "ValuesBackward0") -> Tensor:
     """The values of a sparse tensor as they are, part of its graph; they share its memory."""
+    if not tensor.requires_grad:
+        return parts_of(tensor).values.detach()
     pattern = tensor.detach()
     return record(parts_of(tensor).values.detach(), title, [tensor], lambda g: (cotangent_of(pattern, g),))
 

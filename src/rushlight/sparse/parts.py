@@ -52,14 +52,22 @@ def parts_of(tensor: Tensor):
     return engine.parts_of(tensor)
 
 
+def require_dense(*parts: Tensor) -> None:
+    """RuntimeError if a part is itself sparse."""
+    if any(map(kind_of, parts)):
+        raise RuntimeError("a sparse tensor is made of dense ones")
+
+
 def coo(indices: Tensor, values: Tensor, shape, coalesced: bool = False) -> Tensor:
     """A COO tensor of the given parts, outside of any graph."""
-    parts = Coordinates(indices.detach(), values.detach(), bool(coalesced))
+    require_dense(indices, values)
+    parts = Coordinates(indices.detach(), values.detach(), bool(coalesced) or values.shape[0] < 2)
     return engine.sparse_tensor(shape, values.dtype, COO, parts)
 
 
 def compressed(kind: int, pointers: Tensor, places: Tensor, values: Tensor, shape) -> Tensor:
     """A CSR or CSC tensor of the given parts, outside of any graph."""
+    require_dense(pointers, places, values)
     parts = Compressed(pointers.detach(), places.detach(), values.detach())
     return engine.sparse_tensor(shape, values.dtype, kind, parts)
 

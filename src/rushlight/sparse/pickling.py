@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.engine import Tensor
+from ..ir import dtypes
 from .dispatch import implements
 from .parts import Coordinates, compressed, coo, kind_of, parts_of
 
@@ -22,6 +23,8 @@ def from_state(kind: int, shape: tuple, parts, is_coalesced: bool) -> Tensor:
 
     if kind == COO:
         indices, values = parts
+        if indices.dtype is not dtypes.int64:
+            raise RuntimeError(f"indices must be int64, but got {indices.dtype.name}")
         invariants.check_coordinates(indices, invariants.check_sizes(indices, values, shape))
         return coo(indices, values, shape, is_coalesced)
     pointers, places, values = parts

@@ -49,26 +49,38 @@ def product_of_sparse(a: Tensor, b: Tensor) -> Tensor:
     Gustavson, 1978: for each element (i, k) of `a` the elements of row k of `b`.
     """
     kind, shape = kind_of(a), (a.shape[0], b.shape[1])
-    (left, left_values), (right, right_values) = rows_of(a), rows_of(b)
-    inner = int64_of(left.places)
-    first = int64_of(right.pointers).index_select(0, inner)
-    lengths = int64_of(right.pointers).index_select(0, inner + 1) - first
-    which, member = spread(first, lengths, None)
-    indices = ops.stack([left.numbers.index_select(0, which), int64_of(right.places).index_select(0, member)])
-    new = left_values.index_select(0, which) * right_values.index_select(0, member)
+    rows, inner = lookup.coordinates(a)
+    order, first, lengths = meeting(b, inner)
+    which, member = spread(first, lengths, order)
+    columns = lookup.coordinates(b)[1].index_select(0, member)
+    indices = ops.stack([rows.index_select(0, which), columns])
+    new = graph.values(a).index_select(0, which) * graph.values(b).index_select(0, member)
     key, inverse = ops.unique(lookup.keys(indices, shape), return_inverse=True)
     total = summed(new, inverse, key.shape[0])
     made = graph.wrapped(coo(lookup.unkeyed(key, shape), total, shape, True), total, "SparseSparseMatmulBackward0")
     return made if kind == COO else from_coordinates(made, kind)
 
 
-@implements("mm")
+def meeting(b: Tensor, wanted: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:
+    """(an order of the elements by rows, or None for theirs; where each wanted row begins in it; how long it is)"""
+    if kind_of(b) == CSR:
+        pointers = int64_of(parts_of(b).pointers)
+        first = pointers.index_select(0, wanted)
+        return None, first, pointers.index_select(0, wanted + 1) - first
+    rows, order = lookup.coordinates(b)[0], None
+    if kind_of(b) != COO or not parts_of(b).coalesced:
+        rows, order = ops.sort(rows, stable=True)
+    first = ops.searchsorted(rows, wanted)
+    return order, first, ops.searchsorted(rows, wanted, right=True) - first
+
+
+@implements("mm", anywhere=True)
 def matrix_product(input: Tensor, mat2: Tensor) -> Tensor:
     """See `torch.mm`."""
     return product("mm", input, mat2)
 
 
-@implements("matmul")
+@implements("matmul", anywhere=True)
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Matrices and vectors as `torch.matmul` takes them, and a 3-d sparse tensor times a dense one."""
     if input.ndim == 2 and other.ndim == 2:
@@ -89,7 +101,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     )
 
 
-@implements("mv")
+@implements("mv", anywhere=True)
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """A matrix times a vector."""
     check("mv", input, vec, (2, 1))
@@ -98,14 +110,14 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     return product("mv", input, vec.unsqueeze(1)).squeeze(1) if kind_of(input) else ops.mv(input, vec)
 
 
-@implements("dot")
+@implements("dot", anywhere=True)
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The inner product of two vectors, a dense 0-dim tensor."""
     check("dot", input, tensor, (1, 1))
     return (input * tensor).sum()
 
 
-@implements("linear")
+@implements("linear", anywhere=True)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias."""
     if kind_of(weight) and weight.ndim == 2 and input.ndim and not kind_of(input):
@@ -116,7 +128,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return result if bias is None else result + bias
 
 
-@implements("bmm")
+@implements("bmm", anywhere=True)
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Products of matrices pairwise, of a sparse tensor (B, M, K) with a dense one (B, K, N)."""
     if kind_of(mat2):
@@ -149,7 +161,7 @@ def blended(input, result: Tensor, beta, alpha) -> Tensor:
     return result + base if kind_of(base) else base + result
 
 
-@implements("addmm")
+@implements("addmm", anywhere=True)
 def add_product(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
     if not kind_of(mat1) and not kind_of(mat2):
@@ -162,7 +174,7 @@ def add_product(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) -
     return blended(input, result, beta, alpha)
 
 
-@implements("addmm_")
+@implements("addmm_", anywhere=True)
 def add_product_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) -> Tensor:
     """In-place form of `addmm`."""
     if kind_of(input):
@@ -170,7 +182,7 @@ def add_product_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) 
     return input.copy_(add_product(input, mat1, mat2, beta=beta, alpha=alpha))
 
 
-@implements("addmv")
+@implements("addmv", anywhere=True)
 def add_vector_product(input: Tensor, mat: Tensor, vec: Tensor, *, beta=1, alpha=1) -> Tensor:
     """beta * input + alpha * (mat @ vec)."""
     return blended(input, mv(mat, vec), beta, alpha)
@@ -240,6 +252,8 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1.0, alpha=
 def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
     """See `torch.hspmm`."""
     check("hspmm", mat1, mat2)
+    if kind_of(mat2) or not kind_of(mat1):
+        raise RuntimeError("hspmm: expected a sparse 'mat1' and a dense 'mat2'")
     source = coalesce(as_coo(mat1))
     filled = ops.unique(parts_of(source).indices[0])
     new = product("hspmm", source, mat2).index_select(0, filled)

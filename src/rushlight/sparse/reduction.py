@@ -108,7 +108,7 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(item(input))
 
 
-@implements("equal")
+@implements("equal", anywhere=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same size and elements; places are compared, not dense forms."""
     if input.shape != other.shape or input.dtype is not other.dtype:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from functools import cached_property
 
 from .. import ops
-from ..core.engine import Tensor, launch_kernel
+from ..core.engine import Tensor, clear_memory, empty_tensor, launch_kernel, layout_of
 from ..ir import dtypes
 from . import graph, lookup
 from .convert import int64_of, summed
 from .parts import COO, CSR, kind_of, parts_of
 
+_FLAG = layout_of((4,), None, dtypes.int64)
 WORK = 1 << 15  # multiplications that are worth a thread
 _KERNELS = ("float32", "float64", "int64", "int32")
 _WIDENED = {dtypes.float16: dtypes.float32, dtypes.bfloat16: dtypes.float32, dtypes.int16: dtypes.int32,
@@ -72,6 +73,8 @@ def multiplied(rows: Rows, new: Tensor, dense: Tensor) -> Tensor:
     if new.dtype in _WIDENED:
         wide = _WIDENED[new.dtype]
         return multiplied(rows, new.to(wide), dense.to(wide)).to(new.dtype)
+    if not (new.requires_grad or dense.requires_grad):
+        return computed_product(rows, new, dense)
     made = computed_product(rows, new.detach(), dense.detach())
 
     def rule(g, new, dense):
@@ -88,9 +91,9 @@ def computed_product(rows: Rows, new: Tensor, dense: Tensor) -> Tensor:
     if new.dtype.name not in _KERNELS:
         lines = new.unsqueeze(1) * dense.index_select(0, int64_of(rows.places))
         return summed(lines, rows.numbers, rows.shape[0])
-    result = ops.empty((rows.shape[0], dense.shape[1]), dtype=new.dtype)
+    result = empty_tensor(layout_of((rows.shape[0], dense.shape[1]), None, new.dtype))
     if result.numel():
-        run("product_kernel", rows, [new, dense], result, dense)
+        run("product", rows, [new, dense], result, dense)
     return result
 
 
@@ -114,9 +117,9 @@ def sampled(rows: Rows, left: Tensor, right: Tensor) -> Tensor:
 def computed_samples(rows: Rows, left: Tensor, right: Tensor) -> Tensor:
     if left.dtype.name not in _KERNELS:
         return (left.index_select(0, rows.numbers) * right.index_select(0, int64_of(rows.places))).sum(1)
-    result = ops.empty(rows.count, dtype=left.dtype)
+    result = empty_tensor(layout_of((rows.count,), None, left.dtype))
     if result.numel():
-        run("sampled_kernel", rows, [left, right], result, right)
+        run("sampled", rows, [left, right], result, right)
     return result
 
 
@@ -126,14 +129,24 @@ def run(kernel: str, rows: Rows, operands: list, result: Tensor, dense: Tensor) 
 
     if not dense.shape[0] and rows.count:
         raise IndexError(f"index is out of bounds for dimension 1 with size 0 (there are {rows.count} elements)")
-    pointers, places = rows.pointers.contiguous(), rows.places.contiguous()
-    operands = [x.resolve_conj().resolve_neg().contiguous() for x in operands]
-    error = ops.zeros(4, dtype=dtypes.int64)
-    code = getattr(sparse_product, kernel)(result.dtype, places.dtype.itemsize)
-    buffers = [x.data_ptr() for x in (pointers, places, *operands, result, error)]
-    params = [dense.shape[1], dense.shape[0], rows.count]
-    per_row = max(rows.count * dense.shape[1] // max(rows.shape[0], 1), 1)
+    tensors = [plain(x) for x in (rows.pointers, rows.places, *operands)]
+    error = empty_tensor(_FLAG)
+    clear_memory(error)
+    index_size, columns = rows.places.dtype.itemsize, dense.shape[1]
+    if kernel == "product":
+        code = sparse_product.product_kernel(result.dtype, index_size, columns)
+    else:
+        code = sparse_product.sampled_kernel(result.dtype, index_size)
+    buffers = [x.data_ptr() for x in (*tensors, result, error)]
+    params = [columns, dense.shape[0], rows.count]
+    per_row = max(rows.count * columns // max(rows.shape[0], 1), 1)
     launch_kernel(code.address, buffers, params, rows.shape[0], max(WORK // per_row, 1))
     wrong, index, dim, size = error.tolist()
     if wrong:
         raise IndexError(f"index {index} of a sparse matrix is out of bounds for dimension {dim} with size {size}")
+
+
+def plain(x: Tensor) -> Tensor:
+    """A tensor whose memory holds its elements in row-major order, for a kernel."""
+    layout = x._layout
+    return x if layout.contiguous and not layout.bits else x.resolve_conj().resolve_neg().contiguous()

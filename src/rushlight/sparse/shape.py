@@ -38,7 +38,7 @@ def require_coordinates(input: Tensor, name: str) -> None:
 @implements("permute")
 def permute(input: Tensor, dims) -> Tensor:
     """Dims in another order; sparse dims stay among the sparse ones, dense dims among the dense ones."""
-    order = tuple(wrap(d, input.ndim) for d in dims)
+    order = tuple(wrap(d, input.ndim) for d in ((dims,) if isinstance(dims, int) else dims))
     if len(order) != input.ndim:
         raise RuntimeError(
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "

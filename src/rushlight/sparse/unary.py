@@ -125,7 +125,7 @@ def _register_casts() -> None:
 _register_casts()
 
 
-@implements("to")
+@implements("to", anywhere=True)
 def to(input: Tensor, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None) -> Tensor:
     """The tensor in another dtype; see `Tensor.to`."""
     from ..ops.copying import destination
@@ -141,7 +141,7 @@ def to(input: Tensor, *args, device=None, dtype=None, non_blocking=False, copy=F
     return clone(result) if copy and result is input else result
 
 
-@implements("type_as")
+@implements("type_as", anywhere=True)
 def type_as(input: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype of `other`."""
     return converted(input, other.dtype) if kind_of(input) else input.to(other.dtype)
