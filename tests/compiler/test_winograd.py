@@ -146,7 +146,7 @@ SPECIALS = {
 @pytest.mark.parametrize("name", SPECIALS)
 @np.errstate(invalid="ignore")
 def test_special_values_stay_where_they_are(name, layout, order):
-    """A tile mixes 16 pixels, but each result is that of its own window."""
+    """A tile has 16 pixels, but each result is that of its own window."""
     case = Case(**CASES["one block of tiles"])
     SPECIALS[name](case)
     expected, actual = case.forward(), forward(case, layout, order)

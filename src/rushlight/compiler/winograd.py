@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .conv_block import share_grain
 from .conv_lines import Lines
 from .conv_shape import is_one
@@ -33,7 +35,8 @@ def launch_winograd(context, window: Window, weight: Array, result: Array, bias=
     contiguous = "channels" if is_one(result.strides[1]) else "nothing"
     contiguous = "pixels" if is_one(result.strides[4]) else contiguous
     by_rows = not is_one(window.image.strides[4])
-    key = Winograd(dtype, form, Lines.of(window), by_rows, contiguous, fused, bias is not None, relu)
+    lines = replace(Lines.of(window), lanes=min(4, lanes))  # for single pixels
+    key = Winograd(dtype, form, lines, by_rows, contiguous, fused, bias is not None, relu)
     starts, scratch = scratch_blocks(key, width, depth, most)
     values = window.params() | strides("result", result) | starts
     values |= {"channels": channels, "features": features, "tile_rows": rows, "tile_columns": columns}

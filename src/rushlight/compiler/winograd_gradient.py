@@ -102,7 +102,7 @@ def gradient_kernel(key: WeightGradient) -> Kernel:
     emit_pack_planes(module, key.dtype, key.by_rows)
     if key.gradient is not key.by_rows:
         emit_pack_planes(module, key.dtype, key.gradient, "pack_gradient")
-    emit_transform_image(module, key.dtype, ranges=False)
+    emit_transform_image(module, key.dtype)
     emit_transform_gradient(module, key.dtype)
     emit_adjoint(module, key.dtype)
     _Writer(module.kernel("winograd_gradient"), key).emit()

@@ -24,18 +24,17 @@ from .gemm_tile import FIRST
 from .kernel import Kernel
 from .target import host
 from .text import Function, Module, V
-from .winograd_image import WINDOWS, emit_judge, emit_transform_image
+from .winograd_image import emit_transform_image
 from .winograd_planes import emit_pack_planes
 from .winograd_repair import emit_repair
 from .winograd_repair import scratch_size as repair_size
 from .winograd_result import emit_transform_result
 from .winograd_tiles import TILES, TileWriter, block_starts, image_blocks
-from .winograd_transform import POSITIONS, STEP
+from .winograd_transform import POSITIONS, STEP, WINDOWS
 from .winograd_weight import STRIDES, emit_transform_weight, lines_size, panel_size, panel_width, position_distance
 
 # "planes", "lines", "weights": see the transformations; "products" [panel][position][tile][column]; "pixels" of results
-BLOCKS = ("planes", "transformed", "products", "pixels", "largest", "bias", "keep", "repair", "broken")
-BLOCKS += ("lines", "weights", "repairing")
+BLOCKS = ("planes", "transformed", "products", "pixels", "bias", "broken", "lines", "weights", "repairing")
 NAMES = [*TILES, "most", *STRIDES, "panel"]
 NAMES += ["result_n", "result_c", "result_0", "result_1", "result_2"]
 NAMES += [f"at_{name}" for name in BLOCKS]
@@ -70,11 +69,10 @@ def scratch_blocks(key: Winograd, width, depth, most) -> tuple[dict, object]:
     lanes, panel = host().lanes(key.dtype.itemsize), panel_width(key.dtype)
     sizes = image_blocks(width, depth, lanes)
     sizes |= {"products": most * POSITIONS * (width * panel + lanes), "pixels": WINDOWS * width * panel}
-    sizes |= {"largest": WINDOWS * width * lanes, "bias": panel}
-    sizes |= dict.fromkeys(("keep", "repair", "broken"), WINDOWS * width)
+    sizes |= {"bias": panel, "broken": WINDOWS * width * 8 // key.dtype.itemsize}
     sizes["lines"] = lines_size(key.weight, depth, key.dtype) if key.fused else 0
     sizes["weights"] = panel_size(depth, key.dtype) if key.fused else 0
-    sizes["repairing"] = repair_size(most * panel)
+    sizes["repairing"] = repair_size(panel)
     return block_starts({name: sizes[name] for name in BLOCKS}, lanes)
 
 
@@ -87,7 +85,6 @@ def winograd_kernel(key: Winograd) -> Kernel:
     emit_pack_lines(module, key.lines)
     emit_pack_planes(module, key.dtype, key.by_rows)
     emit_transform_image(module, key.dtype)
-    emit_judge(module, key.dtype)
     emit_transform_result(module, key.dtype, key.bias, key.relu)
     emit_repair(module, key.dtype, NAMES, key.bias, key.relu)
     if key.fused:
@@ -110,7 +107,6 @@ class _Writer(TileWriter):
             self.first = f.mul(block, p["width"])
             self.last = f.minimum(f.add(self.first, p["width"]), p["tiles"])
             self.tiles, self.first_panel, self.panels = f.sub(self.last, self.first), panel, count
-            self.clear_block("largest", f.mul(self.tiles, i64(WINDOWS * self.lanes)))
             with f.loop(0, p["channels"], p["depth"]) as channel:
                 channels = f.minimum(f.sub(p["channels"], channel), p["depth"])
                 self.transform_image(channel, channels)
@@ -153,21 +149,13 @@ class _Writer(TileWriter):
     # -- result ---------------------------------------------------------------------------------
     def _finish(self) -> None:
         f, panel = self.f, self.panel
-        needed = f.call("judge", "i64", self.block["largest"], self.tiles, self.block["keep"], self.block["repair"])
         with f.loop(0, self.panels) as number:
             row = f.mul(f.add(self.first_panel, number), i64(panel))
             columns = f.minimum(f.sub(self.p["features"], row), i64(panel))
             broken = self._results(number, row, columns)
-            self._repair(broken, "broken", row, columns)
-        row = f.mul(self.first_panel, i64(panel))
-        rows = f.minimum(f.sub(self.p["features"], row), f.mul(self.panels, i64(panel)))
-        self._repair(needed, "repair", row, rows)
-
-    def _repair(self, needed: V, flags: str, row: V, rows: V) -> None:
-        f = self.f
-        with f.when(f.compare("ne", needed, ZERO)):
-            pointers = f.buffers, self.block["repairing"], f.params
-            f.call("repair", "void", self.block[flags], self.first, self.last, row, rows, *pointers)
+            with f.when(f.compare("ne", broken, ZERO)):
+                places = self.block["broken"], self.first, self.last, row, columns
+                f.call("repair", "void", *places, f.buffers, self.block["repairing"], f.params)
 
     def _results(self, number: V, row: V, columns: V) -> V:
         """Write one panel; returns whether parts of it are to be repaired."""
@@ -181,11 +169,9 @@ class _Writer(TileWriter):
             height = f.minimum(f.mul(rows, i64(STEP)), f.sub(p["pixels1"], y))
             length = f.minimum(f.mul(width, i64(STEP)), f.sub(p["pixels2"], x))
             source = self.element(products, f.mul(tile, i64(self.panel)))
-            keep, *flags = (
-                self.element(self.block[n], f.mul(tile, i64(WINDOWS))) for n in ("keep", "repair", "broken")
-            )
+            broken = f.at(self.block["broken"], "i64", f.mul(tile, i64(WINDOWS)))
             pixels = self.block["pixels"], height, length
-            given = source, self.sums, rows, width, columns, keep, self.block["bias"], *pixels, *flags
+            given = source, self.sums, rows, width, columns, self.block["bias"], *pixels, broken
             f.store(f.binary("or", f.load(found, "i64"), f.call("transform_result", "i64", *given)), found)
             start = f.add(dot(f, p, "result", image, [ZERO, y, x]), f.mul(row, p["result_c"]))
             self._store(height, length, columns, start)

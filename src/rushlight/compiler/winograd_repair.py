@@ -1,4 +1,8 @@
-"""Single pixels of a convolution by direct summation, where Winograd's is not exact enough (see `winograd_image`)."""
+"""Single pixels of a convolution by direct summation, where Winograd's gives infinity or NaN.
+
+The sums of a window with an infinite pixel hold differences of infinities, which direct sums do not; and they may
+overflow where direct sums do not.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,7 @@ from .conv_window import ONE, ZERO, divide, dot, i64
 from .gemm_element import memory_type, rectify
 from .gemm_tile import FIRST
 from .text import Function, Module, V
-from .winograd_image import WINDOWS, integer
-from .winograd_transform import SQUARE, STEP, TAPS
+from .winograd_transform import SQUARE, STEP, TAPS, WINDOWS
 
 PIXELS = 32  # at a time, as columns of a product
 CHANNELS = 32  # of a block of lines
@@ -67,14 +70,14 @@ class _RepairWriter(BlockWriter):
 
     def _note(self, window: V) -> None:
         """Append the number of a window's pixel, counted over all images, if it is flagged and exists."""
-        f, p, mask = self.f, self.p, integer(self.dtype)
+        f, p = self.f, self.p
         tile, place = divide(f, window, i64(WINDOWS))
         rest, column = divide(f, f.add(self.first, tile), p["tile_columns"])
         image, row = divide(f, rest, p["tile_rows"])
         y, x = (f.add(f.mul(n, i64(STEP)), part) for n, part in zip((row, column), divide(f, place, i64(STEP))))
         exists = f.binary("and", f.compare("slt", y, p["pixels1"]), f.compare("slt", x, p["pixels2"]))
-        flag = f.load(f.at(self.flags, mask, window), mask)
-        with f.when(f.binary("and", exists, f.compare("ne", flag, f.const(0, mask)))):
+        flag = f.load(f.at(self.flags, "i64", window), "i64")
+        with f.when(f.binary("and", exists, f.compare("ne", flag, ZERO))):
             now = f.load(self.count, "i64")
             pixel = f.add(f.mul(f.add(f.mul(image, p["pixels1"]), y), p["pixels2"]), x)
             f.store(pixel, f.at(self.pixels, "i64", now))

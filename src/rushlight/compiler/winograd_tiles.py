@@ -9,7 +9,6 @@ from .conv_block import SPARE, BlockWriter
 from .conv_window import ONE, WINDOW, ZERO, divide, dot, i64
 from .target import host
 from .text import Function, V
-from .winograd_image import WINDOWS
 from .winograd_transform import POSITIONS, SIDE, STEP
 from .winograd_weight import panel_width
 
@@ -82,7 +81,7 @@ class TileWriter(BlockWriter):
             f.store(f.add(now, f.mul(rows, columns)), tile)
 
     def transform_image(self, first_channel: V, channels: V) -> None:
-        """Transform the pixels of tiles [first, last); "largest" is brought up to date where there is such a block."""
+        """Transform the pixels of tiles [first, last)."""
         f, p = self.f, self.p
         with self.bands() as (tile, image, row, column, rows, columns):
             height, width = (f.add(f.mul(n, i64(STEP)), i64(SIDE - STEP)) for n in (rows, columns))
@@ -100,10 +99,8 @@ class TileWriter(BlockWriter):
                 given = self.element(self.image, source), *strides, f.sub(channels, channel), ys, xs, target, pitch
                 f.call("pack_planes", "void", *given)
                 out = self.element(self.block["transformed"], f.add(f.mul(tile, self.tile), channel))
-                places = [out, self.position, self.tile]
-                if "largest" in self.block:
-                    places.append(self.element(self.block["largest"], f.mul(tile, i64(WINDOWS * self.lanes))))
-                f.call("transform_image", "void", self.block["planes"], pitch, rows, columns, *places)
+                planes = self.block["planes"], pitch, rows, columns
+                f.call("transform_image", "void", *planes, out, self.position, self.tile)
 
     def inside(self, start: V, size: V, bound: V) -> tuple[V, V, V]:
         """Of positions [start, start + size), those in [0, bound): where they begin, the first one, how many."""

@@ -16,6 +16,7 @@ STEP = 2  # results of a tile along an axis, and distance of neighbouring tiles
 TAPS = 3
 POSITIONS = SIDE * SIDE
 SQUARE = TAPS * TAPS
+WINDOWS = STEP * STEP  # of a tile
 
 
 def image_transform(f: Function, tile: list[list[V]]) -> list[list[V]]:
