@@ -44,6 +44,22 @@ cdef class Storage:
         """Let the memory stay where it is from now on: another library looks at it."""
         (self if self.root is None else self.root).fixed = True
 
+    def part(self, int64_t start, int64_t stop):
+        """The bytes from `start` to `stop` as a storage over this memory."""
+        if not 0 <= start <= stop <= self.nbytes:
+            raise IndexError(f"bytes {start} to {stop} of a storage of {self.nbytes}")
+        cdef Storage s = same_memory(self)
+        s.ptr, s.nbytes = self.ptr + start, stop - start
+        return s
+
+    def move(self, Storage target not None):
+        """Lie from now on where `target` does, memory that another object owns, with the bytes of this one."""
+        if not self.resizable or target.owner is None or target.nbytes != self.nbytes:
+            raise RuntimeError("move: other objects share the memory, or the target does not fit")
+        memcpy(target.ptr, self.ptr, self.nbytes)
+        allocator_put(self.ptr, self.capacity)
+        self.ptr, self.owner, self.capacity = target.ptr, target.owner, 0
+
     def resize(self, int64_t nbytes):
         """Change the size; the bytes that fit stay. A smaller one keeps its block, which tensors may still reach into."""
         if nbytes < 0:

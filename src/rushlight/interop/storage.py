@@ -1,172 +1,15 @@
-"""Storages as objects, and tensors that change theirs: `untyped_storage`, `set_`, `resize_`, `share_memory_`."""
+"""Tensors and their storages: `untyped_storage`, `set_`, `resize_`, `share_memory_`; element by element functions."""
 
 from __future__ import annotations
 
 import warnings
 
 from ..core import engine
-from ..core.engine import Device, Storage, Tensor
-from ..ir import dtypes
-from ..ops.declare import FUNCTIONS, composite
-from ..ops.from_data import from_numbers
+from ..core.engine import Storage, Tensor
+from ..ops.declare import composite
 from ..ops.memory_format import contiguous_format, preserve_format
-from ..ops.tensor_types import NAMES
 from .pickling import bytes_of
-
-
-class UntypedStorage:
-    """The bytes that a tensor, and all views of it, lie in."""
-
-    dtype = dtypes.uint8
-
-    def __init__(self, size: int | Storage = 0, *, device=None):
-        engine.require_device(device)
-        if not isinstance(size, Storage):
-            size = engine.empty_tensor(engine.layout_of((int(size),), None, dtypes.uint8))._storage
-        self._storage = size
-
-    # -- facts --------------------------------------------------------------------------------------
-    @property
-    def device(self):
-        return Device("cpu")
-
-    is_cuda = property(lambda self: False)
-
-    def nbytes(self) -> int:
-        """The number of bytes."""
-        return self._storage.nbytes
-
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return self.dtype.itemsize
-
-    def size(self) -> int:
-        """The number of elements."""
-        return self._storage.nbytes // self.dtype.itemsize
-
-    __len__ = size
-
-    def data_ptr(self) -> int:
-        """The address of the first byte."""
-        return self._storage.address
-
-    @property
-    def _cdata(self) -> int:
-        return id(self._storage)
-
-    def untyped(self) -> UntypedStorage:
-        """The same memory as bytes."""
-        return UntypedStorage(self._storage)
-
-    def is_shared(self) -> bool:
-        """Whether the memory is shared with child processes."""
-        return is_shared_memory(self._storage)
-
-    # -- elements -----------------------------------------------------------------------------------
-    def as_tensor(self, dtype=None) -> Tensor:
-        """The elements as a tensor over this memory."""
-        dtype = dtype or self.dtype
-        return engine.make_tensor(self._storage, 0, (self._storage.nbytes // dtype.itemsize,), None, dtype)
-
-    def tolist(self) -> list:
-        """The elements as Python numbers."""
-        return self.as_tensor().tolist()
-
-    def __getitem__(self, index):
-        found = self.as_tensor()[index]
-        return type(self)._over(found) if isinstance(index, slice) else found.item()
-
-    def __setitem__(self, index, value) -> None:
-        self.as_tensor()[index] = value.as_tensor() if isinstance(value, UntypedStorage) else value
-
-    def __iter__(self):
-        return iter(self.tolist())
-
-    def fill_(self, value):
-        """Set every element."""
-        self.as_tensor().fill_(value)
-        return self
-
-    def copy_(self, source, non_blocking=False):
-        """Copy the elements of another storage."""
-        self.as_tensor().copy_(source.as_tensor())
-        return self
-
-    def clone(self):
-        """A copy in fresh memory."""
-        return type(self)._over(self.as_tensor().clone())
-
-    def cpu(self):
-        """This storage: all memory is the CPU's."""
-        return self
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, UntypedStorage) and self._storage is other._storage
-
-    def __hash__(self) -> int:
-        return hash(id(self._storage))
-
-    @classmethod
-    def _over(cls, tensor: Tensor):
-        return cls(bytes_of(tensor._storage)._storage)
-
-    def __repr__(self) -> str:
-        rows = "".join(f" {value}\n" for value in self.tolist())
-        return f"{rows}[{type(self).__module__}.{type(self).__name__}({self._facts()}) of size {self.size()}]"
-
-    def _facts(self) -> str:
-        return "device=cpu"
-
-    def __reduce__(self):
-        return type(self), (self._storage,)
-
-
-class TypedStorage(UntypedStorage):
-    """The memory of a tensor as elements of one dtype."""
-
-    def __init__(self, storage: Storage | UntypedStorage | int = 0, *, dtype=None):
-        super().__init__(storage._storage if isinstance(storage, UntypedStorage) else storage)
-        self.dtype = dtype or dtypes.default
-
-    def __reduce__(self):
-        return _typed, (self._storage, self.dtype)
-
-    def clone(self):
-        """A copy in fresh memory."""
-        return _typed(self.as_tensor().clone()._storage, self.dtype)
-
-    def __getitem__(self, index):
-        found = self.as_tensor()[index]
-        return _typed(found.clone()._storage, self.dtype) if isinstance(index, slice) else found.item()
-
-    def _facts(self) -> str:
-        return f"dtype={self.dtype}, device=cpu"
-
-
-def _typed(storage: Storage, dtype) -> TypedStorage:
-    return TypedStorage(storage, dtype=dtype)
-
-
-class _StorageOf(TypedStorage):
-    """A storage of the one dtype of its class, by size, by values, or over another storage."""
-
-    kind = dtypes.float32
-
-    def __init__(self, given=0):
-        if not isinstance(given, (int, Storage, UntypedStorage)):
-            given = from_numbers(given, self.kind)._storage
-        elif isinstance(given, int):
-            given = given * self.kind.itemsize
-        super().__init__(given, dtype=self.kind)
-
-    def __reduce__(self):
-        return _typed, (self._storage, self.dtype)
-
-
-FUNCTIONS.update({"UntypedStorage": UntypedStorage, "TypedStorage": TypedStorage})
-for _name, _dtype in NAMES.items():
-    _name = _name.replace("Tensor", "Storage")
-    FUNCTIONS[_name] = type(_name, (_StorageOf,), {"kind": _dtype, "dtype": _dtype, "__doc__": _StorageOf.__doc__})
+from .storage_types import BaseStorage, TypedStorage, UntypedStorage, check_dtype, storage_class, typed
 
 
 # -- a tensor's storage -----------------------------------------------------------------------------
@@ -180,13 +23,13 @@ def untyped_storage(input) -> UntypedStorage:
 def storage(input) -> TypedStorage:
     """The memory of the tensor as elements of its dtype. Deprecated: use `untyped_storage`."""
     warnings.warn("TypedStorage is deprecated. Use tensor.untyped_storage() instead of tensor.storage()", stacklevel=2)
-    return _typed(input._storage, input.dtype)
+    return typed(input._storage, input.dtype)
 
 
 @composite(method=True, public=False)
 def storage_type(input) -> type:
     """The class of `storage()`."""
-    return TypedStorage
+    return storage_class(input.dtype)
 
 
 @composite(method=True, public=False)
@@ -202,6 +45,11 @@ def set_(input, source=None, storage_offset=0, size=None, stride=None):
         memory, shape, strides = source._storage, tuple(source.shape), source.stride()
         storage_offset = storage_offset or source.storage_offset()
     else:
+        if not isinstance(source, BaseStorage):
+            raise TypeError(
+                f"set_(): argument 'source' (position 1) must be Tensor or Storage, not {type(source).__name__}"
+            )
+        check_dtype(source, input.dtype, "storage")
         memory = source._storage
         shape, strides = ((memory.nbytes // input.element_size() - storage_offset,) if size is None else size), None
     if size is not None:
@@ -254,14 +102,25 @@ def is_shared_memory(storage: Storage) -> bool:
     return isinstance(storage.owner, SharedMemory)
 
 
+def shared_room(nbytes: int) -> Storage:
+    """Memory that forked processes share."""
+    shared = SharedMemory(nbytes)
+    return engine.borrow_storage(shared.address, nbytes, shared)
+
+
 @composite(method=True, public=False)
 def share_memory_(input):
-    """Move the tensor to memory that forked processes share; other views of its old memory stay where they are."""
-    if is_shared_memory(input._storage):
-        return input
+    """Move the tensor to memory that forked processes share, with all that view the same memory.
+
+    Where another library looks at the memory too, the tensor moves alone.
+    """
     old = input._storage
-    shared = SharedMemory(old.nbytes)
-    moved = engine.borrow_storage(shared.address, old.nbytes, shared)
+    if is_shared_memory(old):
+        return input
+    moved = shared_room(old.nbytes)
+    if old.resizable:
+        old.move(moved)
+        return input
     bytes_of(moved).copy_(bytes_of(old))
     place = input.storage_offset(), input.shape, input.stride(), input.dtype
     engine.swap_memory(input, engine.make_tensor(moved, *place, bits=input._layout.bits))
@@ -307,3 +166,6 @@ def map2_(input, x, y, callable):
     checked("map2_", input, x, y)
     others = [t.expand(input.shape).reshape(-1).tolist() for t in (x, y)]
     return write_elements(input, map(callable, input.reshape(-1).tolist(), *others))
+
+
+__all__ = ["TypedStorage", "UntypedStorage"]

@@ -76,6 +76,9 @@ def construct(dtype, *args, device=None, data=None, size=None) -> Tensor:
     if isinstance(first, Tensor):
         return sharing(first, dtype)
     if hasattr(first, "_storage") and hasattr(first, "untyped"):
+        from ..interop.storage_types import check_dtype
+
+        check_dtype(first, dtype, "storage")
         return first.as_tensor(dtype)
     if isinstance(first, str):
         raise TypeError("new(): invalid data type 'str'")
