@@ -238,3 +238,31 @@ def test_no_graph_without_recording():
         assert not (s * 2).requires_grad and not (s @ M).requires_grad
     assert not s.detach().requires_grad and not (s.detach() * 2).requires_grad
     assert (s * 2).grad_fn.name() == "MulBackward0" and "grad_fn=<MulBackward0>" in repr(s * 2)
+
+
+def test_forward_mode_follows_dense_factors_alone():
+    forward = rl.autograd.forward_ad
+    s, move = csr(V), rl.ones(3, 2, dtype=rl.float64)
+    with forward.dual_level():
+        x = forward.make_dual(M, move)
+        for product in (s @ x, (x.t() @ s.t()).t(), coo(V) @ x):
+            assert rl.equal(forward.unpack_dual(product).tangent, s @ move)
+        assert forward.unpack_dual(s @ M).tangent is None
+        for call in (lambda: x.to_sparse(), lambda: coo(x.reshape(-1)[:4]), lambda: coo(V) * x[:, 0]):
+            with pytest.raises(NotImplementedError, match="forward mode"):
+                call()
+
+
+def test_comparison():
+    s = coo(V)
+    rl.testing.assert_close(s, s.coalesce())
+    rl.testing.assert_close(csr(V), csr(V))
+    rl.testing.assert_close(s, dense(V), check_layout=False)
+    for other, message in (
+        (s * 2, "Sparse COO values are not close"),
+        (dense(V), "attribute 'layout'"),
+        (coo(V, REPEATED), "number of specified values"),
+        (s.to_sparse_csr(), "attribute 'layout'"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            rl.testing.assert_close(s, other)

@@ -126,7 +126,7 @@ def _add_part(name: str, place: str, function: str, doc: str) -> None:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = doc
-    add_method(name, method)
+    composite(method, method=True, public=name == "resize_as_sparse_")
 
 
 for _name, _entry in _PARTS.items():

@@ -20,6 +20,7 @@ def record(result: Tensor, title: str, inputs: Sequence, rule: Callable, saved: 
 
     `rule(cotangent, *saved)` gives one cotangent (or None) for each input.
     """
+    check_still(*inputs)
     if not (is_grad_enabled() and result._layout.floating and any(requires_grad(t) for t in inputs)):
         return result
     versions = [t._version for t in saved]
@@ -36,6 +37,15 @@ def requires_grad(value) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
 
 
+def check_still(*tensors) -> None:
+    """NotImplementedError for a tensor that forward mode follows: it cannot be followed into a sparse tensor."""
+    level = engine.dual_level()
+    if level and any(isinstance(t, Tensor) and engine.tangent_of(t, level) is not None for t in tensors):
+        raise NotImplementedError(
+            "forward mode does not follow sparse tensors, only dense factors of products with them: use reverse mode"
+        )
+
+
 def check_versions(title: str, saved: Sequence, versions: list) -> None:
     """RuntimeError if a tensor that a derivative reads was written since."""
     for tensor, version in zip(saved, versions):
@@ -49,6 +59,7 @@ def check_versions(title: str, saved: Sequence, versions: list) -> None:
 
 def values(tensor: Tensor, title: str = "ValuesBackward0") -> Tensor:
     """The values of a sparse tensor as they are, part of its graph; they share its memory."""
+    check_still(tensor)
     if not tensor.requires_grad:
         return parts_of(tensor).values.detach()
     pattern = tensor.detach()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from .. import ops
+from ..core import engine
 from ..core.engine import Tensor, clear_memory, empty_tensor, launch_kernel, layout_of
 from ..ir import dtypes
 from . import graph, lookup
@@ -73,6 +74,9 @@ def multiplied(rows: Rows, new: Tensor, dense: Tensor) -> Tensor:
     if new.dtype in _WIDENED:
         wide = _WIDENED[new.dtype]
         return multiplied(rows, new.to(wide), dense.to(wide)).to(new.dtype)
+    level = engine.dual_level()
+    if level:
+        return followed(multiplied, rows, new, dense, level)
     if not (new.requires_grad or dense.requires_grad):
         return computed_product(rows, new, dense)
     made = computed_product(rows, new.detach(), dense.detach())
@@ -102,6 +106,9 @@ def sampled(rows: Rows, left: Tensor, right: Tensor) -> Tensor:
     if left.dtype in _WIDENED:
         wide = _WIDENED[left.dtype]
         return sampled(rows, left.to(wide), right.to(wide)).to(left.dtype)
+    level = engine.dual_level()
+    if level:
+        return followed(sampled, rows, left, right, level)
     made = computed_samples(rows, left.detach(), right.detach())
 
     def rule(g, left, right):
@@ -121,6 +128,21 @@ def computed_samples(rows: Rows, left: Tensor, right: Tensor) -> Tensor:
     if result.numel():
         run("sampled", rows, [left, right], result, right)
     return result
+
+
+def followed(function, rows: Rows, a: Tensor, b: Tensor, level: int) -> Tensor:
+    """A product whose factors forward mode follows: it moves with each of them."""
+    moves = [engine.tangent_of(x, level) for x in (a, b)]
+    engine.set_dual_level(0)
+    try:
+        made = function(rows, a, b)
+        found = [function(rows, moves[0], b)] if moves[0] is not None else []
+        found += [function(rows, a, moves[1])] if moves[1] is not None else []
+    finally:
+        engine.set_dual_level(level)
+    if found:
+        engine.set_tangent(made, found[0] if len(found) == 1 else found[0] + found[1], level)
+    return made
 
 
 def run(kernel: str, rows: Rows, operands: list, result: Tensor, dense: Tensor) -> None:

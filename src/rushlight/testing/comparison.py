@@ -23,13 +23,17 @@ _TOLERANCES = {
 class Options:
     """What counts as close."""
 
-    def __init__(self, rtol, atol, equal_nan: bool, check_dtype: bool, check_stride: bool, allow_subclasses: bool):
+    def __init__(
+        self, rtol, atol, equal_nan: bool, check_dtype: bool, check_stride: bool, allow_subclasses: bool,
+        check_layout: bool = True,
+    ):  # fmt: skip
         if (rtol is None) != (atol is None):
             raise ValueError(
                 f"rtol and atol must both be specified or both be unspecified, but got {rtol=} and {atol=}"
             )
         self.rtol, self.atol, self.equal_nan = rtol, atol, equal_nan
         self.check_dtype, self.check_stride, self.allow_subclasses = check_dtype, check_stride, allow_subclasses
+        self.check_layout = check_layout
 
     def tolerances(self, actual: Tensor, expected: Tensor) -> tuple[float, float]:
         if self.rtol is not None:
@@ -64,7 +68,7 @@ def assert_close(
 
     >>> rushlight.testing.assert_close(rushlight.tensor(1.0), rushlight.tensor(1.0 + 1e-7))
     """
-    options = Options(rtol, atol, equal_nan, check_dtype, check_stride, allow_subclasses)
+    options = Options(rtol, atol, equal_nan, check_dtype, check_stride, allow_subclasses, check_layout)
     fault = compare(actual, expected, options, "")
     if fault is not None:
         raise AssertionError(fault if msg is None else msg(fault) if callable(msg) else msg)
@@ -172,17 +176,44 @@ def compare_numbers(actual, expected, options: Options, where: str) -> str | Non
 def compare_tensors(actual: Tensor, expected: Tensor, options: Options, where: str) -> str | None:
     if actual.shape != expected.shape:
         return f"The values for attribute 'shape' do not match: {actual.shape} != {expected.shape}.{place(where)}"
+    if options.check_layout and actual.layout is not expected.layout:
+        return f"The values for attribute 'layout' do not match: {actual.layout} != {expected.layout}.{place(where)}"
     if options.check_dtype and actual.dtype is not expected.dtype:
         return f"The values for attribute 'dtype' do not match: {actual.dtype} != {expected.dtype}.{place(where)}"
     if options.check_stride and actual.stride() != expected.stride():
         return (
             f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}.{place(where)}"
         )
+    if actual._layout.sparse or expected._layout.sparse:
+        return compare_sparse(actual, expected, options, where)
     rtol, atol = options.tolerances(actual, expected)
     close, apart, size = closeness(actual.detach(), expected.detach(), rtol, atol, options.equal_nan)
     if bool(close.all()):
         return None
     return describe(close, apart, size, rtol, atol) + place(where)
+
+
+def compare_sparse(actual: Tensor, expected: Tensor, options: Options, where: str) -> str | None:
+    """Sparse tensors hold the same number of elements, at the same places, of close values; layouts that differ may not
+    matter (`check_layout=False`): then all elements count."""
+    from ..sparse.pickling import state_of
+
+    if actual.layout is not expected.layout:
+        return compare_tensors(actual.to_dense(), expected.to_dense(), options, where)
+    kind = str(actual.layout).rpartition("_")[2].upper()
+    parts = [state_of(x.detach().coalesce() if kind == "COO" else x.detach())[2] for x in (actual, expected)]
+    counts = [values.shape[0] for *_, values in parts]
+    if counts[0] != counts[1]:
+        return (
+            f"The number of specified values in sparse {kind} tensors does not match: {counts[0]} != {counts[1]}"
+            + place(where)
+        )
+    for index, (a, e) in enumerate(zip(*parts)):
+        fault = compare_tensors(a, e, options, where)
+        if fault is not None:
+            what = "values" if index == len(parts[0]) - 1 else "indices"
+            return fault.replace("Tensor-likes are", f"Sparse {kind} {what} are")
+    return None
 
 
 def closeness(actual: Tensor, expected: Tensor, rtol: float, atol: float, equal_nan: bool) -> tuple:
