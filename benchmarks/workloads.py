@@ -201,6 +201,20 @@ def short_time(T):
     return lambda: T.stft(x, 400, 160, window=window, return_complex=True)
 
 
+@workload("per-sample gradients, MLP 64-128-10, batch 64", 2, 4)
+def per_sample_gradients(T):
+    nn, func = T.nn, T.func
+    model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+    parameters = {name: p.detach() for name, p in model.named_parameters()}
+    x, labels = normal(T, 64, 64), T.arange(64) % 10
+
+    def loss(given, sample, label):
+        return nn.functional.cross_entropy(func.functional_call(model, given, (sample,)), label)
+
+    gradients = T.vmap(func.grad(loss), in_dims=(None, 0, 0))
+    return lambda: gradients(parameters, x, labels)
+
+
 @workload("digits CNN train step, batch 64", 1.3, 2)
 def digits(T):
     nn = T.nn

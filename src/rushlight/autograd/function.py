@@ -112,9 +112,25 @@ class Function(metaclass=FunctionMeta):
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
+    generate_vmap_rule = False  # `vmap` maps over `forward` and `backward` as they are, whether this is set or not
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        """Compute (outputs, out_dims) for a whole batch. Override where `forward` cannot run inside of `vmap`.
+
+        `info` has batch_size and randomness; `in_dims` says for each argument where its samples lie, or None.
+        """
+        raise NotImplementedError("the Function has no vmap rule of its own")
+
     @classmethod
     def apply(cls, *args, **kwargs):
         """Run `forward` and record `backward`."""
+        if cls.vmap is not Function.vmap and engine.open_levels():
+            from .levels import innermost, mapped_by_rule
+
+            level = innermost(args)
+            if level is not None:
+                return mapped_by_rule(cls, args, level)
         ctx, current = FunctionCtx(), engine.dual_level()
         if not current:
             return cls._apply(ctx, args, kwargs)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..core.engine import Tensor
 from ..ops.declare import FUNCTIONS
 from .backward import grad
+from .levels import basis, over
 from .modes import enable_grad
 
 
@@ -74,7 +75,7 @@ def jacobian(
     A tensor for a single input and output, a tuple for several of one, a tuple of tuples [output][input] for several
     of both.
     strategy   "reverse-mode" takes one pass per element of the outputs, "forward-mode" one per element of the inputs
-    vectorize  accepted for PyTorch's sake; the passes run one after another
+    vectorize  all passes at once, by `vmap`: quicker, but for functions without data-dependent control flow
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(f'Expected strategy to be either "forward-mode" or "reverse-mode", got {strategy!r}')
@@ -85,10 +86,18 @@ def jacobian(
             )
         if strict:
             raise RuntimeError('`strict=True` and `strategy="forward-mode"` are not supported together')
+    if vectorize and strict:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+            "Please either set `strict=False` or `vectorize=False`."
+        )
     with enable_grad():
         call = Call("jacobian", func, inputs, create_graph, strict)
         by_rows = strategy == "reverse-mode"
-        found = [call.rows(y) for y in call.outputs] if by_rows else call.columns()
+        if vectorize:
+            found = call.all_rows() if by_rows else call.all_columns()
+        else:
+            found = [call.rows(y) for y in call.outputs] if by_rows else call.columns()
     found = tuple(call.finish(row, call.single_input) for row in found)
     return found[0] if call.single_output else found
 
@@ -248,6 +257,38 @@ class Call:
             for rows, g in zip(found, self.pull((flat,), self.inputs, (cotangent,), self.create_graph)):
                 rows.append(g)
         return [shaped(rows, output, x, 0) for rows, x in zip(found, self.inputs)]
+
+    def all_rows(self) -> list:
+        """The Jacobians [output][input], by one reverse pass for all elements."""
+        rows = basis([y.shape for y in self.outputs], [y.dtype for y in self.outputs])
+        found = over(
+            lambda *cotangents: self.pull(self.outputs, self.inputs, cotangents, self.create_graph), rows, len(rows[0])
+        )
+        counts = [y.numel() for y in self.outputs]
+        parts = [g.split(counts) for g in found]
+        return [
+            [part[j].reshape((*y.shape, *x.shape)) for part, x in zip(parts, self.inputs)]
+            for j, y in enumerate(self.outputs)
+        ]
+
+    def all_columns(self) -> list:
+        """The Jacobians [output][input], by one forward pass for all elements."""
+        from .forward_mode import directional
+
+        columns = basis([x.shape for x in self.inputs], [x.dtype for x in self.inputs])
+        found = over(
+            lambda *tangents: [t for _, t in directional(self.func, self.inputs, dict(enumerate(tangents)))],
+            columns,
+            len(columns[0]),
+        )
+        counts = [x.numel() for x in self.inputs]
+        return [
+            [
+                FUNCTIONS["movedim"](part, 0, -1).reshape((*y.shape, *x.shape)).detach()
+                for part, x in zip(t.split(counts), self.inputs)
+            ]
+            for t, y in zip(found, self.outputs)
+        ]
 
     def columns(self) -> list:
         """The Jacobians [output][input]: a forward pass per element of the inputs."""

@@ -8,6 +8,7 @@ numbers stay small, and calls find the plans of earlier ones.
 from __future__ import annotations
 
 import itertools
+from collections import namedtuple
 
 from ..core import engine
 from ..core.engine import Tensor, is_grad_enabled
@@ -110,6 +111,35 @@ def variable(tensor: Tensor) -> Tensor:
             made = share(made, level)
     made = alias(made) if made is tensor else made
     return made if made.requires_grad else made.requires_grad_()
+
+
+# -- custom functions -------------------------------------------------------------------------------
+VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])
+VmapInfo.__doc__ = "What a custom function's own `vmap` rule is told: how many samples, and what randomness does."
+
+
+def innermost(args: tuple) -> Level | None:
+    """The innermost open level at which an argument has samples."""
+    for level in reversed(engine.open_levels()):
+        if any(isinstance(a, Tensor) and is_batched(a, level) for a in args):
+            return level
+    return None
+
+
+def mapped_by_rule(function, args: tuple, level: Level):
+    """A custom function's call by its own `vmap` rule: outside of the level, on all samples."""
+    in_dims = tuple(0 if isinstance(a, Tensor) and is_batched(a, level) else None for a in args)
+    given = [a if dim is None else leave(a, 0, level) for a, dim in zip(args, in_dims)]
+    was = engine.set_open_levels(tuple(other for other in engine.open_levels() if other is not level))
+    try:
+        found, dims = function.vmap(VmapInfo(level.size, level.randomness), in_dims, *given)
+    finally:
+        engine.set_open_levels(was)
+    if not isinstance(found, (tuple, list)):
+        return found if dims is None else enter(found, dims, level)
+    dims = dims if isinstance(dims, (tuple, list)) else (dims,) * len(found)
+    entered = [y if dim is None else enter(y, dim, level) for y, dim in zip(found, dims, strict=True)]
+    return tuple(entered) if isinstance(found, tuple) else entered
 
 
 # -- whole maps -------------------------------------------------------------------------------------

@@ -369,6 +369,10 @@ def set_tangent(Tensor t not None, Tensor tangent, int64_t level):
 def kept_by_node(Tensor t, Py_ssize_t position):
     """What the node that computed `t` keeps in the place of a flat input, or (-1) of `t` itself: a tensor or None."""
     cdef Node node = t.node
+    if isinstance(node, ViewNode) and t.base is not None and isinstance(t.base.node, CopySlices):
+        node = (<CopySlices>t.base.node).write  # the view was written
+        if isinstance(node, ShiftedNode):
+            node = (<ShiftedNode>node).inner
     if not isinstance(node, OpNode):
         return None
     if position < 0:

@@ -94,7 +94,7 @@ class Tracked:
 
     def variable(self, leaf) -> Tensor:
         if not isinstance(leaf, Tensor):
-            raise RuntimeError(
+            raise ValueError(
                 f"{self.name}: expected the arguments to differentiate by to be Tensors or trees of them, got "
                 f"{type(leaf)}"
             )

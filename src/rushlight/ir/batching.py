@@ -38,3 +38,21 @@ def batch_map(prim, node, inputs, dims):
         # element by element, any place of the batch dimension will do
         return [prim(*inputs, **node.attrs)], [dims[0]]
     return [prim(*lead_all(inputs, dims), **node.attrs)], [0]
+
+
+def sum_batch(x: Value) -> Value:
+    """The sum over a leading batch dimension; products of matrices contract it instead of making them all."""
+    node = x.node
+    name = None if node is None else node.prim.name
+    if name == "permute" and node.attrs["dims"][0] == 0:
+        return PRIMITIVES["permute"](sum_batch(node.inputs[0]), dims=tuple(d - 1 for d in node.attrs["dims"][1:]))
+    if name == "reshape" and node.inputs[0].ndim and x.shape[0] == node.inputs[0].shape[0]:
+        return PRIMITIVES["reshape"](sum_batch(node.inputs[0]), shape=tuple(x.shape[1:]))
+    if name == "dot" and x.ndim == 3:
+        a, b = node.inputs
+        size, rows, inner = a.shape
+        a = PRIMITIVES["reshape"](move_dim(a, 0, 1), shape=(rows, size * inner))
+        return PRIMITIVES["dot"](a, PRIMITIVES["reshape"](b, shape=(size * inner, b.shape[2])))
+    from . import build
+
+    return build.sum(x, (0,), False, x.dtype)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..core.engine import Layout
 from ..ir import build as B
+from ..ir.batching import sum_batch
 from ..ir.derive import batch
 from ..ir.graph import Graph, Value
 from .results import as_value, check_fits, flatten
@@ -139,5 +140,7 @@ class Batch:
         """The sum over a level: what is one for all samples receives the cotangents of all of them."""
         if level in real:
             place = real.index(level)
+            if place == 0:
+                return sum_batch(value), real[1:]
             return B.sum(value, (place,), False, value.dtype), tuple(other for other in real if other != level)
         return B.mul(value, B.full((), self.sizes[level], value.dtype)), real

@@ -115,7 +115,7 @@ def _built(leaves, spec: TreeSpec):
     if spec.is_leaf():
         return next(leaves)
     children = [_built(leaves, child) for child in spec.children_specs]
-    return _containers[spec.type][1](children, spec.context) if spec.type in _containers else spec.type(*children)
+    return _containers[spec.type][1](children, spec.context) if spec.type in _containers else spec.type._make(children)
 
 
 def tree_leaves(tree: Any, is_leaf: Callable | None = None) -> list:
