@@ -171,6 +171,29 @@ def svd(T):
     return lambda: T.linalg.svd(x)
 
 
+def definite(T, *shape):
+    x = normal(T, *shape)
+    return x @ x.mT + T.eye(shape[-1])
+
+
+@workload("cholesky 1024", 1, 1.5)
+def cholesky(T):
+    x = definite(T, 1024, 1024)
+    return lambda: T.linalg.cholesky(x)
+
+
+@workload("solve 1024", 1, 1.5)
+def solve(T):
+    x, y = definite(T, 1024, 1024), normal(T, 1024, 16)
+    return lambda: T.linalg.solve(x, y)
+
+
+@workload("inv 4x4, batch 10000", 1.5, 2.5)
+def tiny_inv(T):
+    x = definite(T, 10000, 4, 4)
+    return lambda: T.linalg.inv(x)
+
+
 @workload("eigh 8x8, batch 4096", 4, 8)
 def tiny_eigh(T):
     x = normal(T, 4096, 8, 8)

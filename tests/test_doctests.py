@@ -16,6 +16,7 @@ ROOMS = (
     "cuda",
     "data",
     "fft",
+    "linalg",
     "nn",
     "optim",
     "random",

@@ -123,9 +123,9 @@ def cholesky_inverse(L: Tensor, upper: bool = False):
 
     `LinAlgError` if the factor has a zero on its diagonal.
 
-    >>> rushlight.cholesky_inverse(rushlight.tensor([[2.0, 0.0], [0.0, 4.0]]))
-    tensor([[0.2500, 0.0000],
-            [0.0000, 0.0625]])
+    >>> rushlight.cholesky_inverse(rushlight.tensor([[1.0, 0.0], [1.0, 1.0]]))
+    tensor([[ 2., -1.],
+            [-1.,  1.]])
     """
     check_square("cholesky_inverse", L)
     check_implemented("cholesky_inverse_out_cpu", L)

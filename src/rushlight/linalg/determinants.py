@@ -38,8 +38,8 @@ def product_of(diagonal, pivots):
 def linalg_det(A: Tensor):
     """The determinant of square matrices: (*, n, n) to (*); 1 for n = 0.
 
-    >>> rushlight.linalg.det(rushlight.tensor([[1.0, 2.0], [3.0, 5.0]]))
-    tensor(-1.)
+    >>> rushlight.linalg.det(rushlight.tensor([[2.0, 1.0], [1.0, 1.0]]))
+    tensor(1.)
     """
     factors, pivots, diagonal = factors_of("linalg.det", A)
     return product_of(diagonal, pivots), factors, pivots

@@ -27,9 +27,9 @@ def linalg_inv(A: Tensor):
     A: (*, n, n), float32, float64, complex64 or complex128. `LinAlgError` if a matrix has none. To multiply by an
     inverse, `linalg.solve` is faster and more exact.
 
-    >>> rushlight.linalg.inv(rushlight.tensor([[2.0, 0.0], [0.0, 4.0]]))
-    tensor([[0.5000, 0.0000],
-            [0.0000, 0.2500]])
+    >>> rushlight.linalg.inv(rushlight.tensor([[2.0, 1.0], [1.0, 1.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  2.]])
     """
     return inverted("linalg.inv", A, True)[0]
 
