@@ -19,6 +19,7 @@ ORDER = [
     "fft",
     "signal",
     "linalg",
+    "masked",
     "autograd",
     "nn",
     "func",

@@ -16,6 +16,7 @@ ROOMS = (
     "cuda",
     "data",
     "fft",
+    "masked",
     "linalg",
     "nn",
     "optim",

@@ -78,6 +78,7 @@ _ROOMS = {
     "functional": "functional",
     "interop": "interop",
     "linalg": "linalg",
+    "masked": "masked",
     "nn": "nn",
     "optim": "optim",
     "quasirandom": "quasirandom",

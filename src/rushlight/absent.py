@@ -126,12 +126,18 @@ GROUPS = [
         torch__utils="benchmark bundled_inputs model_dump model_zoo show_pickle tensorboard",
         torch__autograd="profiler",
     ),
+    Group(
+        "Tensors that carry masks",
+        "A prototype newer than PyTorch 1.9: keep mask and tensor side by side for the functions of `masked`.",
+        ABSENT,
+        torch__masked="MaskedTensor as_masked_tensor is_masked_tensor masked_tensor",
+    ),
 ]
 
 
-def reason(name: str) -> str | None:
-    """Why the torch namespace here lacks a name, or None if the table does not say."""
+def reason(name: str, owner: str = "torch") -> str | None:
+    """Why the namespace `owner` here lacks a name, or None if the table does not say."""
     for group in GROUPS:
-        if group.kind == ABSENT and name in group.names.get("torch", ()):
+        if group.kind == ABSENT and name in group.names.get(owner, ()):
             return f"{group.title}: {group.reason}"
     return None
