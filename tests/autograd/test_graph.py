@@ -309,3 +309,70 @@ def test_variable_is_a_tensor_as_a_new_leaf():
     assert not Variable(w * 2).requires_grad
     with pytest.raises(TypeError, match="Variable: data must be a tensor, got list"):
         Variable([1.0])
+
+
+# -- hooks on several tensors, and after gradients were added ---------------------------------------------
+def test_hooks_on_several_tensors_wait_for_those_that_a_pass_reaches():
+    a, b = (rl.ones(2, requires_grad=True) for _ in range(2))
+    c, d = a * b, a * b
+    found, first = [], []
+    handles = [
+        rl.autograd.graph.register_multi_grad_hook((a, b, c, d), lambda g: found.append([x is not None for x in g])),
+        rl.autograd.graph.register_multi_grad_hook((a, b, c, d), lambda g: first.append(g.tolist()), mode="any"),
+    ]
+    c.sum().backward(retain_graph=True)
+    c.sum().backward(inputs=(a,), retain_graph=True)
+    rl.autograd.grad(c.sum(), (b,), retain_graph=True)
+    (c + d).sum().backward(retain_graph=True)
+    assert found == [[True, True, True, False], [True, False, True, False], [False, True, True, False], [True] * 4]
+    assert first == [[1.0, 1.0]] * 4
+    for handle in handles:
+        handle.remove()
+    (c + d).sum().backward()
+    assert len(found) == len(first) == 4
+    with pytest.raises(ValueError, match="mode"):
+        rl.autograd.graph.register_multi_grad_hook((a,), print, mode="some")
+
+
+def test_hooks_after_accumulation():
+    leaf, seen = rl.ones(2, requires_grad=True), []
+    leaf.register_hook(lambda g: seen.append("before"))
+    handle = leaf.register_post_accumulate_grad_hook(lambda t: seen.append((t is leaf, t.grad.tolist())))
+    (leaf * 2).sum().backward()
+    (leaf * 3).sum().backward()
+    assert seen == ["before", (True, [2, 2]), "before", (True, [5, 5])]
+    rl.autograd.grad((leaf * 2).sum(), leaf)
+    assert seen[4:] == ["before"]
+    other = rl.ones(2, requires_grad=True)
+    (leaf * other).sum().backward(inputs=[other])  # does not reach the leaf
+    handle.remove()
+    assert len(seen) == 5
+    for wrong in (leaf * 2, rl.ones(2)):
+        with pytest.raises(RuntimeError, match="hook"):
+            wrong.register_post_accumulate_grad_hook(print)
+
+
+def test_the_dtype_of_a_gradient_can_be_another():
+    leaf = rl.ones(2, requires_grad=True)
+    assert leaf.grad_dtype is rl.float32
+    leaf.grad_dtype = rl.float64
+    for expected in (2.0, 4.0):
+        (leaf * 2).sum().backward()
+        assert leaf.grad.dtype is rl.float64 and leaf.grad.tolist() == [expected] * 2
+    with pytest.raises(RuntimeError, match="already has a grad"):
+        leaf.grad_dtype = rl.float16
+    with pytest.raises(RuntimeError, match="leaf"):
+        _ = (leaf * 2).grad_dtype
+
+
+def test_views_that_reach_beyond_their_base():
+    big = rl.arange(8.0)
+    part = big[3:6].detach().requires_grad_()
+    part.as_strided((4,), (1,), 1).backward(rl.arange(4.0) + 1)
+    assert part.grad.tolist() == [3, 4, 0]  # what lies before the part has no gradient
+    written, weight = big[3:6].detach(), rl.ones(3, requires_grad=True)
+    written.mul_(weight)
+    seen = written.as_strided((6,), (1,), 1)
+    seen.mul_(2)
+    seen.sum().backward()
+    assert weight.grad.tolist() == [6, 8, 10] and big.tolist() == [0, 2, 4, 6, 8, 10, 12, 7]

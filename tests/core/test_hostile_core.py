@@ -258,3 +258,39 @@ def test_batch_norm_does_not_write_read_only_statistics():
 def test_sizes_past_64_bits(call):
     with pytest.raises(RuntimeError):
         eval(call, {"x": rushlight.ones(3, 4)})
+
+
+def test_no_function_of_the_core_takes_none_for_an_object():
+    """Every function and method of the core, called with None and with objects of other kinds, must raise or return."""
+    program = """
+import rushlight as rl
+from rushlight.core import engine
+x, node = rl.ones(2, requires_grad=True), (rl.ones(2, requires_grad=True) * 2).grad_fn
+skipped = {"bind", "register_value_type", "launch_kernel", "borrow_storage", "attach_method", "set_unset_layout"}
+kinds = type(node), type(x[:1].grad_fn)
+bad = (None, 3, "a", x, node, x._layout, [], [None], x._storage)
+functions = [f for n, f in vars(engine).items() if callable(f) and not isinstance(f, type) and n not in skipped]
+methods = [getattr(engine.Tensor, n) for n in dir(engine.Tensor) if not n.startswith("__")]
+functions += [method for method in methods if type(method).__name__ == "method_descriptor"]
+for kind in (engine.Op, engine.Plan, engine.Layout, engine.Storage, engine.HookHandle, type(node)):
+    functions += [getattr(kind, n) for n in dir(kind) if not n.startswith("__") and callable(getattr(kind, n))] + [kind]
+count = 0
+for f in functions:
+    for a in bad:
+        for arguments in ((a,), (a, a), (x, a), (a, x), (node, a), (a, a, a), (x, a, a), (a, a, a, a), (x, a, a, a, a)):
+            try:
+                f(*arguments)
+            except Exception:
+                count += 1
+assert count > 1000, count
+for kind in (*kinds, engine.Layout):
+    made = kind.__new__(kind)
+    for name in dir(made):
+        try:
+            value = getattr(made, name)
+            repr(made), callable(value) and value()
+        except Exception:
+            count += 1
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]

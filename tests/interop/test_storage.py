@@ -11,7 +11,8 @@ import rushlight as rl
 
 FACTS = """
 x.untyped_storage().nbytes(), x.untyped_storage().size(), len(x.untyped_storage())
-[x.storage().nbytes(), x.storage().size(), len(x.storage()), x.storage().element_size(), x.storage().dtype, x.storage().device, x.storage().type()]
+[x.storage().nbytes(), x.storage().size(), len(x.storage()), x.storage().element_size()]
+x.storage().dtype, x.storage().device, x.storage().type()
 x[2:].untyped_storage().data_ptr() == x.data_ptr(), x.storage().data_ptr() == x.data_ptr()
 x.storage()[1], x.storage()[-1], x.untyped_storage()[6], x.untyped_storage()[4:8].tolist()
 x.storage()[100]
@@ -26,7 +27,7 @@ x.untyped_storage().fill_(1).tolist(), x.storage().fill_(2).tolist(), x
 x.storage().copy_(T.ones(6).storage()).tolist(), x
 x.storage().copy_(T.ones(6).double().storage())
 x.untyped_storage().copy_(T.ones(3).untyped_storage())
-[getattr(x.storage(), kind)().tolist() for kind in ("clone", "double", "int", "bool", "half", "bfloat16", "byte", "long")]
+[getattr(x.storage(), kind)().tolist() for kind in ("clone", "double", "int", "bool", "half", "byte", "long")]
 [x.storage().is_shared(), x.storage().is_pinned(), x.storage().is_cuda, x.storage().is_sparse, x.storage().is_hpu]
 x.untyped_storage().share_memory_().is_shared(), x.is_shared(), x
 x.untyped_storage() == x.untyped_storage(), T.ones(1).untyped_storage() == T.ones(1).untyped_storage()
@@ -39,7 +40,8 @@ T.TypedStorage([1, 2, 3], dtype=T.int32).tolist(), T.TypedStorage(3, dtype=T.int
 T.TypedStorage(wrap_storage=T.UntypedStorage(8), dtype=T.float32).size()
 (lambda s: (s.byteswap(T.int16), s.tolist()))(T.UntypedStorage([1, 2, 3, 4]))
 T.tensor([]).set_(T.FloatStorage([1, 2, 3, 4])), T.tensor([]).set_(T.FloatStorage([1, 2, 3, 4]), 1, (2,), (2,))
-T.tensor([]).set_(T.FloatStorage([1, 2, 3, 4]), 1, (3,)), T.tensor([]).set_(T.ones(4), 1, (2,), (1,)), T.tensor([1.0]).set_()
+T.tensor([]).set_(T.FloatStorage([1, 2, 3, 4]), 1, (3,)), T.tensor([]).set_(T.ones(4), 1, (2,), (1,))
+T.tensor([1.0]).set_()
 T.tensor([]).set_(T.DoubleStorage([1, 2, 3, 4]))
 T.tensor([]).set_(T.ones(4).double())
 T.tensor([]).set_(T.FloatStorage([1, 2]), -1, (2,), (1,))

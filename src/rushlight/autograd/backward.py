@@ -198,7 +198,10 @@ def clone_like(gradient, leaf):
     """A gradient that nobody else holds; dense ones have the leaf's layout."""
     if gradient._layout.sparse or gradient._layout.batch or leaf._layout.batch:
         return gradient.detach().clone()
-    made = engine.empty_tensor(dense_layout(leaf))
+    layout = dense_layout(leaf)
+    if gradient.dtype is not layout.dtype:  # as the leaf's grad_dtype wants it
+        layout = engine.layout_of(layout.shape, layout.strides, gradient.dtype)
+    made = engine.empty_tensor(layout)
     made.copy_(gradient.detach())
     return made
 

@@ -138,6 +138,81 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(engine.AccumulateGrad(tensor) if node is None else node, tensor.output_nr)
 
 
+# -- hooks on several tensors ----------------------------------------------------------------------------
+class MultiHandle:
+    """Several hooks that `remove()` takes away together."""
+
+    def __init__(self, handles):
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        """Unregister the hooks."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self) -> MultiHandle:
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(tensors, fn, *, mode: str = "all") -> MultiHandle:
+    """Call `fn` once in each backward pass that computes gradients of the tensors.
+
+    With mode "all" when all gradients that the pass computes are there: `fn(gradients)`, None for those that it does not.
+    With "any" at the first: `fn(gradient)`.
+
+    >>> a, b = (rushlight.ones(2, requires_grad=True) for _ in range(2))
+    >>> handle = rushlight.autograd.graph.register_multi_grad_hook((a, b), lambda found: print(len(found)))
+    >>> (a * b).sum().backward()
+    2
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    tensors = tuple(tensors)
+    watch = _watch_all if mode == "all" else _watch_any
+    return MultiHandle(tensor.register_hook(hook) for tensor, hook in zip(tensors, watch(tensors, fn)))
+
+
+def _watch_all(tensors: tuple, fn):
+    passes: dict[int, list] = {}  # walk -> gradients so far, and how many are still to come
+    lock = threading.Lock()
+
+    def make(place: int):
+        def hook(gradient) -> None:
+            walk = engine.current_walk()
+            with lock:
+                if walk not in passes:
+                    passes[walk] = [[None] * len(tensors), sum(map(engine.is_reached, tensors))]
+                found = passes[walk]
+                found[0][place] = gradient
+                found[1] -= 1
+                complete = not found[1]
+                if complete:
+                    del passes[walk]
+            if complete:
+                fn(found[0])
+
+        return hook
+
+    return map(make, range(len(tensors)))
+
+
+def _watch_any(tensors: tuple, fn):
+    seen = [0]  # the walk that has called last
+    lock = threading.Lock()
+
+    def hook(gradient) -> None:
+        walk = engine.current_walk()
+        with lock:
+            first, seen[0] = seen[0] != walk, walk
+        if first:
+            fn(gradient)
+
+    return [hook] * len(tensors)
+
+
 def increment_version(tensor) -> None:
     """Count a write that autograd did not see."""
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
@@ -153,6 +228,7 @@ __all__ = [
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
+    "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
 ]

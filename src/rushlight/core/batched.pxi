@@ -65,6 +65,8 @@ def batched_layout(shape, strides, dtype, levels, int bits=0):
     cdef int dim = 0
     cdef list batch = []
     for level, size in levels:
+        if size < 0 and dim == physical.ndim:
+            raise ValueError(f"{physical} has no dims for the levels {levels}")
         if size < 0:
             batch.append((level, physical.shape[dim], kept_stride(physical.shape[dim], physical.strides[dim])))
             dim += 1
@@ -86,12 +88,12 @@ cdef tuple with_level(tuple batch, level, size, stride):
     return tuple(sorted((batch or ()) + ((level, size, stride),)))
 
 
-def layout_with_batch(Layout layout, entries):
+def layout_with_batch(Layout layout not None, entries):
     """The layout of a sample with entries (level, size, stride) in any order."""
     return with_batch(layout, tuple(sorted(entries)))
 
 
-def extended_layout(Layout layout, entries):
+def extended_layout(Layout layout not None, entries):
     """A layout for new memory that holds a part laid out as `layout` for each sample of the entries' levels."""
     cdef int64_t step = max(layout.high + 1, 1)
     cdef tuple batch = layout.batch

@@ -13,6 +13,8 @@ def hide(Tensor t not None, int dim, level):
     """A view in which `dim` is the batch dim of a level; a dim of stride 0 is one sample for all."""
     cdef Layout lay = t.lay
     cdef int d = _wrap(dim, lay.ndim)
+    if not lay.ndim:
+        raise RuntimeError("hide: the tensor has no dimensions")
     cdef Layout sample = layout_like(logical_of(lay), lay.shape[:d] + lay.shape[d + 1:], lay.strides[:d] + lay.strides[d + 1:])
     return viewed_as(t, with_batch(sample, with_level(lay.batch, level, lay.shape[d], kept_stride(lay.shape[d], lay.strides[d]))))
 
@@ -41,7 +43,7 @@ def share(Tensor t not None, level, int64_t size):
     return viewed_as(t, with_batch(t.lay, with_level(t.lay.batch, level, size, 0)))
 
 
-def view_as_layout(Tensor t not None, Layout layout, int64_t start):
+def view_as_layout(Tensor t not None, Layout layout not None, int64_t start):
     """A view of `t`'s memory by layout, for the engine's own bookkeeping: bounds are checked, graphs know of it."""
     if layout.numel and layout.high >= layout.low and (
             start + layout.low < 0 or (start + layout.high + 1) * layout.itemsize > t.memory.nbytes):

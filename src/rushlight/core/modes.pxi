@@ -84,7 +84,7 @@ def open_levels():
     return _open_levels.get(PyThread_get_thread_ident(), ()) if _open_levels else ()
 
 
-def set_open_levels(tuple levels):
+def set_open_levels(tuple levels not None):
     """Say which levels of `vmap` are open in this thread; returns the previous ones."""
     was = open_levels()
     if levels:

@@ -98,6 +98,8 @@ cdef class Node:
 
     def __call__(self, *cotangents):
         cdef list given = list(cotangents)
+        if self.edges is None:
+            raise RuntimeError(f"{self.label()}: the node was made by no operation")
         check_gradients(self, given, self.outputs, "outputs")
         got = self.apply(given)
         return got[0] if len(got) == 1 else tuple(got)
@@ -341,7 +343,7 @@ def tangent_of(Tensor t not None, int64_t level):
     return t.outer_tangents.get(level) if t.outer_tangents is not None else None
 
 
-def tangents_of(Tensor t):
+def tangents_of(Tensor t not None):
     """All directions in which forward mode moves `t`: level -> tangent."""
     found = dict(t.outer_tangents or ())
     if t.tangent_level:
@@ -366,7 +368,7 @@ def set_tangent(Tensor t not None, Tensor tangent, int64_t level):
     t.outer_tangents = found or None
 
 
-def kept_by_node(Tensor t, Py_ssize_t position):
+def kept_by_node(Tensor t not None, Py_ssize_t position):
     """What the node that computed `t` keeps in the place of a flat input, or (-1) of `t` itself: a tensor or None."""
     cdef Node node = t.node
     if isinstance(node, ViewNode) and t.base is not None and isinstance(t.base.node, CopySlices):

@@ -81,7 +81,7 @@ cdef object sparse_method(str name, tuple args):
     return sparse_call(None, name, args, {})
 
 
-def sparse_call(called, str name, tuple args, dict kwargs):
+def sparse_call(called, str name not None, tuple args not None, dict kwargs not None):
     """The result of an op (or of a function that is none: `called` is None) for sparse tensors."""
     return _hooks["sparse_call"](called, name, args, kwargs)
 

@@ -27,14 +27,11 @@ def run_backward(list roots not None, list cotangents not None, bint keep_graph,
 
 cdef list _walk(list roots, list cotangents, bint keep_graph, bint create_graph, list wanted, bint accumulate):
     cdef dict pending = {}      # node -> number of consumers that have not run yet
-    cdef dict buffers = {}      # node -> list of cotangents of its outputs
     cdef dict captures = {}     # (node or leaf, slot) -> positions in `wanted`
     cdef set active = None      # nodes on a path to something wanted
-    cdef list results = None, ready = [], got, cts
-    cdef Node node
+    cdef list results = None, starts = []
     cdef Tensor t
     cdef Py_ssize_t i
-    starts = []
     for i in range(len(roots)):
         t = roots[i]
         edge = edge_of(t)
@@ -47,9 +44,54 @@ cdef list _walk(list roots, list cotangents, bint keep_graph, bint create_graph,
             edge = edge_of(wanted[i])
             captures.setdefault((id(edge), (<Tensor>wanted[i]).slot if isinstance(edge, Node) else 0), []).append(i)  # None: unused
     order = _count(starts, pending)
-    if wanted is not None and not accumulate:
+    if wanted is not None:
         active = _active(order, captures)
-    for i in range(len(roots)):
+    cdef list walks = _walks.setdefault(PyThread_get_thread_ident(), [])
+    walks.append((_next_walk(), pending, active, captures))
+    try:
+        _run(starts, cotangents, pending, captures, active, results, keep_graph, create_graph, accumulate)
+    finally:
+        walks.pop()
+        if not walks:
+            _walks.pop(PyThread_get_thread_ident(), None)
+    return results
+
+
+cdef dict _walks = {}       # thread -> the walks that go on in it, the innermost last
+cdef int64_t _walk_count = 0
+
+
+cdef object _next_walk():
+    global _walk_count
+    _walk_count += 1
+    return _walk_count
+
+
+def current_walk():
+    """The number of the backward pass that runs in this thread; 0 if none does."""
+    cdef list walks = _walks.get(PyThread_get_thread_ident())
+    return walks[len(walks) - 1][0] if walks else 0
+
+
+def is_reached(Tensor t not None):
+    """Whether the backward pass that runs in this thread computes the gradient of a tensor."""
+    cdef list walks = _walks.get(PyThread_get_thread_ident())
+    edge = edge_of(t)
+    if not walks or edge is None:
+        return False
+    _, pending, active, captures = walks[len(walks) - 1]
+    slot = t.slot if isinstance(edge, Node) else 0
+    return edge in pending and (active is None or (id(edge), slot) in captures or edge in <set>active)
+
+
+cdef _run(list starts, list cotangents, dict pending, dict captures, set active, list results, bint keep_graph, bint create_graph,
+          bint accumulate):
+    """Run the nodes in order: each after all that consume its outputs."""
+    cdef dict buffers = {}      # node -> list of cotangents of its outputs
+    cdef list ready = [], got, cts
+    cdef Node node
+    cdef Py_ssize_t i
+    for i in range(len(starts)):
         edge, slot = starts[i]
         _add_cotangent(buffers, edge, slot, cotangents[i])
     for edge, slot in starts:
@@ -95,16 +137,15 @@ cdef list _walk(list roots, list cotangents, bint keep_graph, bint create_graph,
                     ready.append(edge)
                 elif edge in buffers:
                     _reach_leaf(<Tensor>edge, (<list>buffers.pop(edge)), captures, results, accumulate, create_graph)
-    return results
 
 
-def reaches_other_leaves(list roots, list own):
+def reaches_other_leaves(list roots not None, list own not None):
     """Whether the graph of some tensors has leaves beside `own`: what computes them concerns others as well."""
     cdef set seen = set(), allowed = {id(t) for t in own}
     cdef list stack = []
     cdef Node node
     for root in roots:
-        stack.append(edge_of(<Tensor>root))
+        stack.append(edge_of(<Tensor?>root))
     while stack:
         edge = stack.pop()
         if edge is None or id(edge) in seen:
@@ -252,6 +293,8 @@ cdef _reach_leaf(Tensor leaf, list arrived, dict captures, list results, bint ac
     """All cotangents of a leaf are there: run its hooks, hand the sum out, add it into `.grad`."""
     cdef Tensor grad
     cdef object ct = arrived.pop()
+    if results is not None and (id(leaf), 0) not in captures:
+        return
     if leaf.hooks is not None:
         ct = _run_hooks(leaf.hooks, ct)
     if leaf.gradient_dtype is not None and (<Tensor>ct).lay.dtype is not leaf.gradient_dtype:

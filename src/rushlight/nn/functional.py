@@ -42,6 +42,7 @@ def __getattr__(name: str):
         return [*(n for n in NAMES if hasattr(ops, n)), *ELSEWHERE]
     if name in ELSEWHERE:
         found = getattr(import_module("." + ELSEWHERE[name], __package__), name)
+        found = import_module("..core.engine", __package__).Composite(found, name)  # explains what it can't take
     elif name in NAMES:
         found = getattr(import_module("..ops", __package__), name)
     else:

@@ -66,6 +66,38 @@ for _kind in ("xpu", "mtia", "ipu"):
 
 
 @composite(method=True, public=False)
+def record_stream(input, stream):
+    """RuntimeError: there are no streams on the CPU."""
+    raise RuntimeError("record_stream: tensors on the CPU are not used on streams")
+
+
+@composite(method=True, public=False)
+def module_load(input, other, assign: bool = False):
+    """What a module keeps when `load_state_dict` gives it `other` for a parameter or buffer: that itself, or this tensor
+    with the numbers copied; detached.
+    """
+    if not isinstance(other, Tensor):
+        raise TypeError(f"module_load(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    if assign:
+        return other.detach()
+    return input.copy_(other).detach()
+
+
+def _no_cuda_interface(input):
+    raise AttributeError(
+        f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {input.type()} If CUDA data is required use "
+        "tensor.cuda() to copy tensor to device memory."
+    )
+
+
+engine.attach_method("__cuda_array_interface__", property(_no_cuda_interface))
+engine.attach_method("_grad", property(lambda input: input.grad))
+engine.attach_method("_grad_fn", property(lambda input: input.grad_fn))
+engine.attach_method("_has_symbolic_sizes_strides", property(lambda input: False))
+engine.attach_method("_cdata", property(id))
+
+
+@composite(method=True, public=False)
 def pin_memory(input, device=None):
     """RuntimeError: memory is pinned for accelerators, and there is none."""
     raise RuntimeError("pin_memory: there is no accelerator to pin memory for")
