@@ -99,7 +99,7 @@ class Values(Scopes):
 
     def make_scalar(self, expr: Expr):
         """A run-time number, as its register type."""
-        index = self.nest.body.memory.graph.inputs.index(expr.data)
+        index = self.nest.body.memory.numbers[expr.data]
         if expr.dtype.is_complex:
             parts = (self.scalar(Scalar(index, slot), "double") for slot in ("re", "im"))
             return tuple(self.f.cast("fptrunc", p, "float") if expr.dtype.itemsize == 8 else p for p in parts)

@@ -19,8 +19,11 @@ class Memory:
         self.copies: dict[Value, Array] = {}  # of views and numbers, for templates alone
         self.work: dict[tuple[Node, int], Array] = {}  # copies of one node's operands, which it may overwrite
         self.places: dict[Value, list[int]] = {}
+        self.numbers: dict[Value, int] = {}  # which input each run-time number is
         for i, value in enumerate(graph.inputs):
-            if not value.weak:
+            if value.weak:
+                self.numbers[value] = i
+            else:
                 self.homes[value] = Array("input", i, value.shape, value.strides, value.dtype)
         for j, value in enumerate(graph.outputs):
             self.places.setdefault(value, []).append(j)

@@ -17,11 +17,12 @@ def overwrite_inputs(fuser: Fuser) -> list[int]:
     Such an output must go to memory of its own and be copied at the very end.
     """
     unsafe = []
+    steps_writing = writers_of(fuser)
     for j, i in enumerate(fuser.graph.aliases):
         if i is None:
             continue
         array = fuser.memory.outputs[j]
-        writers = [s for s in fuser.steps if writes(s, array, fuser)]
+        writers = steps_writing.get((array.role, array.index), [])
         readers = fuser.readers_of(fuser.graph.inputs[i])
         if len(writers) != 1 or not _may_overwrite(writers[0], array, readers, fuser, i):
             unsafe.append(j)
@@ -32,10 +33,17 @@ def overwrite_inputs(fuser: Fuser) -> list[int]:
     return unsafe
 
 
-def writes(step: Step, array: Array, fuser: Fuser) -> bool:
-    if type(step) is TemplateStep:
-        return any(fuser.memory.homes.get(v) is array for v in step.node.outputs)
-    return any((a.role, a.index) == (array.role, array.index) for _, _, a in step.stores)
+def writers_of(fuser: Fuser) -> dict[tuple[str, int], list[Step]]:
+    """For each buffer the steps that write to it."""
+    found: dict[tuple[str, int], dict[int, Step]] = {}
+    for step in fuser.steps:
+        if type(step) is TemplateStep:
+            arrays = [fuser.memory.homes[v] for v in step.node.outputs if v in fuser.memory.homes]
+        else:
+            arrays = [array for _, _, array in step.stores]
+        for array in arrays:
+            found.setdefault((array.role, array.index), {})[id(step)] = step
+    return {buffer: list(steps.values()) for buffer, steps in found.items()}
 
 
 def _may_overwrite(writer: Step, array: Array, readers: list[Step], fuser: Fuser, i: int) -> bool:

@@ -13,6 +13,7 @@ from ..ir import dtypes
 from ..ir.graph import Graph, Value
 from ..ir.sizes import Scope, Sym, contiguous_strides, source
 from .declare import DATA, LIST, STATIC
+from .entries import entry_count, plan_entries
 from .lazy import seen_through
 from .results import Finished, finish
 
@@ -25,25 +26,36 @@ UNUSUAL = (AttributeError, TypeError, ArithmeticError, KeyError, AssertionError,
 def plan_call(called: Op, key: tuple, flat: list, out_layouts: tuple = ()) -> Plan:
     """The plan for a key not seen before, from a known structure if there is one."""
     called.declaration.check_tensors(key)
+    count = entry_count(called.declaration, key)
+    if count > 1:
+        return plan_entries(called, key, count, lambda one: parts_of(called, one))
+    structure, parts = parts_of(called, key, out_layouts)
+    plan = Plan(*parts)
+    plan.derive, plan.natural, plan.info = structure.derive, structure.natural, key
+    return plan
+
+
+def parts_of(called: Op, key: tuple, out_layouts: tuple = ()) -> tuple[Structure, tuple]:
+    """The structure for a key and what it makes of the key's sizes: the parts of a plan."""
     layouts = [layout for entry in (*key, *out_layouts) for layout in layouts_in(entry)]
     form = tuple(form_of(entry) for entry in (*key, *out_layouts)) if out_layouts else tuple(map(form_of, key))
     values = [number for layout in layouts for number in layout.values]
     known = called.structures.setdefault((form, len(out_layouts)), [])
     for structure in known:
-        plan = structure.plan(values, key, out_layouts)
-        if plan is not None:
-            return plan
+        parts = structure.recipe(*values)
+        if parts is not None:
+            return structure, parts
     try:
         structure = Structure(called, key, out_layouts)
-        plan = structure.plan(values, key, out_layouts)
+        parts = structure.recipe(*values)
     except UNUSUAL as error:
         raise called.declaration.explained(error, key) from error
-    if plan is None:
+    if parts is None:
         raise RuntimeError(
             f"{called.name}: the guards of a new structure reject the sizes it was made for: {structure.source}"
         )
     known.append(structure)
-    return plan
+    return structure, parts
 
 
 def is_elementwise(plan: Plan) -> bool:
@@ -205,17 +217,6 @@ class Structure:
             lowered = lower(tracer.graph.returns(finished.computed, finished.strides, finished.aliases))
             compile_all([kernel for launch in lowered.launches for kernel in launch.kernels])
         self.source, self.recipe = write_recipe(tracer, finished, lowered)
-
-    def plan(self, values: list, key: tuple, out_layouts: tuple) -> Plan | None:
-        """The plan for the sizes `values`, or None if they don't satisfy the guards."""
-        parts = self.recipe(*values)
-        if parts is None:
-            return None
-        plan = Plan(*parts)
-        plan.derive = self.derive
-        plan.natural = self.natural
-        plan.info = key
-        return plan
 
     def derive(self, plan: Plan, flags: list):
         """The gradient plan when the flagged flat inputs require gradients."""
