@@ -6,7 +6,11 @@ are run-time numbers; a None among them leaves out the term. Complex parameters 
 
 from __future__ import annotations
 
+import functools
+import math
+
 from ..ir import build as B
+from ..ir import dtypes
 from .declare import Number, op
 
 
@@ -223,3 +227,93 @@ def asgd_step(
         return param, param if restart else lerp(average, param, mu)
 
     return over_parameters(update, params, grads, averages)
+
+
+def _root_of(size):
+    """The square root of a size, as a number."""
+    return B.sqrt(B.full((), size, dtypes.float64))
+
+
+def _rms(x):
+    """The root of the mean square."""
+    return B.sqrt(B.sum(x * x)) / _root_of(math.prod(x.shape))
+
+
+@op(public=False, mutates=("params", "row_vars", "col_vars"))
+def adafactor_step(
+    params: list, grads: list, row_vars: list, col_vars: list, new_share: float, relative_size: float, least: float,
+    eps: float, clipping: float, shrink: Number = None, maximize: bool = False,
+):  # fmt: skip
+    """Adafactor; `row_vars` hold whole variances, and `col_vars` is empty, for parameters of at most one dim.
+
+    `new_share` is tᵗᵃᵘ, `relative_size` min(lr, 1/√t), `least` eps[1], `eps` eps[0], `shrink` 1 - lr·weight_decay.
+    """
+
+    def update(param, grad, row_var, *col_vars):
+        grad = -grad if maximize else grad
+        size = B.maximum(_rms(param), least) * relative_size
+        param = param if shrink is None else param * shrink
+        square = grad * grad
+        if not col_vars:
+            row_var = variance = lerp(row_var, square, new_share)
+        else:
+            row_var = lerp(row_var, B.mean(square, (-1,), True), new_share)
+            col_vars = (lerp(col_vars[0], B.mean(square, (-2,), True), new_share),)
+            variance = row_var * col_vars[0] / B.clamp(B.mean(row_var, (-2,), True), eps)
+        move = B.rsqrt(B.clamp(variance, eps * eps)) * grad
+        return param - size / B.maximum(_rms(move) / clipping, 1.0) * move, row_var, *col_vars
+
+    if col_vars:
+        return over_parameters(update, params, grads, row_vars, col_vars)
+    return (*over_parameters(update, params, grads, row_vars), [])
+
+
+def _orthogonalized(x, a, b, c, eps, steps: int):
+    """Newton-Schulz iterations towards the nearest orthogonal matrix, each intermediate rounded to bfloat16."""
+
+    def rounded(value):
+        return B.cast(B.cast(value, dtypes.bfloat16), dtypes.float32)
+
+    x = rounded(x)
+    tall = bool(x.shape[0] > x.shape[1])
+    x = B.transpose(x, 0, 1) if tall else x
+    x = rounded(x / B.clamp(rounded(B.sqrt(B.sum(x * x))), eps))
+    for _ in range(steps):
+        gram = rounded(B.dot(x, B.transpose(x, 0, 1)))
+        x = rounded(a * x + B.dot(rounded(b * gram + c * B.dot(gram, gram)), x))
+    return B.transpose(x, 0, 1) if tall else x
+
+
+@op(public=False, mutates=("params", "momentum_buffers"))
+def muon_step(
+    params: list, grads: list, momentum_buffers: list, lr: float, shrink: float, momentum: float, new_share: float,
+    a: float, b: float, c: float, eps: float, steps: int = 5, nesterov: bool = True, match_adamw: bool = False,
+):  # fmt: skip
+    """Muon: momentum made orthogonal by the polynomial a·x + b·x³ + c·x⁵; `shrink` is 1 - lr·weight_decay."""
+
+    def update(param, grad, buffer):
+        buffer = lerp(buffer, grad, new_share)
+        move = _orthogonalized(lerp(grad, buffer, momentum) if nesterov else buffer, a, b, c, eps, steps)
+        rows, columns = (B.full((), size, dtypes.float64) for size in param.shape)
+        scale = 0.2 * B.sqrt(B.maximum(rows, columns)) if match_adamw else B.sqrt(B.maximum(rows / columns, 1.0))
+        return param * shrink - lr * scale * B.cast(move, param.dtype), buffer
+
+    return over_parameters(update, params, grads, momentum_buffers)
+
+
+@op(public=False, mutates=("averages",))
+def average_step(averages: list, values: list, new_share: float):
+    """Moves averages towards values by a share: one step of a running mean of models."""
+
+    def update(average, value):
+        return (lerp(average, value, new_share),)
+
+    return over_parameters(update, averages, values)[0]
+
+
+@op(public=False, mutates=("grads", "found_inf"))
+def unscale_step(grads: list, found_inf, inverse_scale):
+    """Multiplies gradients by `inverse_scale`, and sets `found_inf` to 1 if one holds an infinity or NaN."""
+    finite = [B.all(B.isfinite(B.view_as_real(g) if g.dtype.is_complex else g)) for g in grads]
+    found = functools.reduce(B.logical_and, finite)
+    return [g * B.cast(inverse_scale, g.dtype) for g in grads], B.where(found, found_inf, B.ones_like(found_inf))

@@ -269,6 +269,12 @@ def require(condition: bool, what: str, value) -> None:
         raise ValueError(f"Invalid {what}: {value}")
 
 
+def require_at_least(least: float, what: str, value) -> None:
+    """ValueError "<what> should be >= <least> but is: <value>" unless that holds."""
+    if not value >= least:
+        raise ValueError(f"{what} should be >= {least:g} but is: {value}")
+
+
 def _check_parameter(parameter) -> None:
     if not isinstance(parameter, Tensor):
         raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(parameter).__name__}")
