@@ -16,7 +16,8 @@ from .winograd_transform import POSITIONS
 from .winograd_weight import STRIDES, panel_size, panel_width, readable, transformed_weights
 
 FEW = 128  # tiles: up to here they are one block, for which weights are transformed where they are used
-WIDTH = 64  # tiles of a block otherwise
+WIDTH = 64  # tiles of a block otherwise: the more, the less often weights stream past
+SMALL = 128 * 128  # pairs of channels whose weights may stream twice as often, for the sake of more tasks
 DEPTH = 128  # channels at a time
 
 
@@ -30,7 +31,7 @@ def launch_winograd(context, window: Window, weight: Array, result: Array, bias=
     fused = tiles <= FEW
     lanes = host().lanes(dtype.itemsize)
     depth = (channels + lanes - 1) // lanes * lanes if channels <= DEPTH else DEPTH
-    width = tiles if fused else WIDTH
+    width = tiles if fused else WIDTH // 2 if channels * features <= SMALL else WIDTH
     most = 4 if fused else 8
     contiguous = "channels" if is_one(result.strides[1]) else "nothing"
     contiguous = "pixels" if is_one(result.strides[4]) else contiguous
