@@ -198,3 +198,9 @@ def test_parity_with_pytorch():
             made = getattr(masked, name)(x, *arguments, mask=mask)
             assert str(made.dtype).split(".")[1] == str(expected.dtype).split(".")[1], name
             rl.testing.assert_close(made, rl.from_numpy(expected.numpy()), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [rl.float16, rl.bfloat16])
+def test_fractional_corrections_keep_half_types(dtype):
+    made = masked.var(rl.tensor([1.0, 3.0], dtype=dtype), correction=0.5)
+    assert made.dtype is dtype and abs(made.item() - 2 / 1.5) < 0.01

@@ -1,5 +1,7 @@
 """Running folds, differences and the trapezoidal rule against PyTorch."""
 
+import rushlight as rl
+
 from .parity import agree, numbers, table
 
 
@@ -67,3 +69,10 @@ def test_values_and_errors(expression):
 )
 def test_gradients(expression):
     agree(f"gradients(lambda x, y, s: {expression})", numbers)
+
+
+def test_trapezoids_of_narrow_numbers_do_not_wrap_around():
+    """PyTorch 2.13 gives 216 and 328."""
+    y, x = rl.tensor([100, 50, 200], dtype=rl.uint8), rl.tensor([3, 1, 7], dtype=rl.uint8)
+    assert rl.trapezoid(y, x).item() == 600 and rl.trapezoid(y).item() == 200
+    assert rl.cumulative_trapezoid(y, x).tolist() == [-150, 600]

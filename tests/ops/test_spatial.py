@@ -1,5 +1,9 @@
 """Padding, resampling, grids, pooling undone: against PyTorch."""
 
+import pytest
+
+import rushlight as rl
+
 from .parity import agree, table
 
 IMAGES = """
@@ -79,3 +83,12 @@ def names(module):
 @table(IMAGES)
 def test_images(expression):
     agree(expression, names)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_padding_of_an_empty_batch(mode):
+    x = rl.zeros(0, 3, 3, requires_grad=True)
+    made = rl.nn.functional.pad(x, (0, 1), mode)
+    assert made.shape == (0, 3, 4)
+    made.sum().backward()
+    assert x.grad.shape == (0, 3, 3)

@@ -72,3 +72,15 @@ def test_no_slope_is_claimed_where_there_is_none():
     a, x = (rl.tensor([2.0], requires_grad=True) for _ in range(2))
     rl.igamma(a, x).backward()
     assert a.grad is None and math.isclose(x.grad.item(), 2 * math.exp(-2), rel_tol=1e-6)
+
+
+def test_shifted_polynomials_of_unsigned_numbers():
+    x, n = rl.tensor([0, 1, 2], dtype=rl.uint8), rl.tensor([3, 3, 3], dtype=rl.uint8)
+    for kind, expected in (("t", [-1, 1, 99]), ("u", [-4, 4, 204]), ("v", [-7, 1, 169]), ("w", [-1, 7, 239])):
+        made = getattr(rl.special, f"shifted_chebyshev_polynomial_{kind}")(x, n)
+        assert made.dtype is rl.float32 and made.tolist() == expected
+
+
+def test_polynomials_refuse_complex_numbers():
+    with pytest.raises(NotImplementedError, match="ComplexFloat"):
+        rl.special.legendre_polynomial_p(rl.tensor([1j]), 2)

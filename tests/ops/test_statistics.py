@@ -1,5 +1,7 @@
 """Medians, modes, quantiles and covariances against PyTorch."""
 
+import rushlight as rl
+
 from .parity import agree, numbers, table
 
 N = "L([1.0, math.nan, 0, math.nan])"
@@ -86,3 +88,10 @@ def test_values_and_errors(expression):
 )
 def test_gradients(expression):
     agree(f"gradients(lambda x, y, s: {expression})", numbers)
+
+
+def test_weights_of_a_wider_type_keep_their_digits():
+    x = rl.tensor([[1.5, 2, 9], [3, -4, 0.25]], dtype=rl.bfloat16)
+    weights = rl.tensor([0.3, 0.7, 0.11])
+    expected = rl.cov(x.double(), correction=0, aweights=weights.double())
+    rl.testing.assert_close(rl.cov(x, correction=0, aweights=weights), expected.float())

@@ -65,7 +65,8 @@ def variance(name: str, input, dim, unbiased, correction, keepdim, dtype, mask):
     total, count = total_and_count(x, mask, dims, True)
     deviation = x - total / count
     squares, count = total_and_count(deviation * deviation.conj(), mask, dims, keepdim)
-    return squares / (count - correction).clamp(min=0)
+    # a fractional correction of half types: the divisor is float32
+    return (squares / (count - correction).clamp(min=0)).to(x.dtype)
 
 
 def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):

@@ -8,7 +8,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
 from .bessel import SPECIAL
-from .checks import every_sample
+from .checks import check_kinds, every_sample
 from .declare import FUNCTIONS, op
 from .writing import store
 
@@ -65,6 +65,7 @@ def polynomial(x, n, kind: str):
     make = FUNCTIONS["tensor"]
     x, n = (v if isinstance(v, Tensor) else make(v) for v in (x, n))
     dtype = FUNCTIONS["result_type"](x, n)
+    check_kinds("polynomial_cpu", dtype, "buif")
     dtype = dtype if dtype.is_floating_point else dtypes.default
     x, n = FUNCTIONS["broadcast_tensors"](x.to(dtype), n)
     degree = n.to(dtypes.int64).to(dtype)
@@ -82,10 +83,15 @@ def polynomial(x, n, kind: str):
     return result
 
 
+def widened(x):
+    """Whole numbers in the default type, where 2 x - 1 does not wrap around."""
+    return x.to(dtypes.default) if isinstance(x, Tensor) and x.dtype.kind in "bui" else x
+
+
 def _declare(name: str, kind: str, word: str, shifted: bool = False) -> None:
     def function(input, n, *, out=None):
         if shifted:
-            input = 2 * input - 1
+            input = 2 * widened(input) - 1
         found = polynomial(input, n, kind)
         return found if out is None else store(out, found, name)
 

@@ -110,11 +110,12 @@ def check_extra(x, extra, dim: int) -> None:
 def areas(y, x, dx, dim: int):
     """The area under each step, with its dim last."""
     d = B.wrap_dim(dim, y.ndim)
-    y = B.move_dim(y, d, y.ndim - 1)
+    y = signed(B.move_dim(y, d, y.ndim - 1))
     size = y.shape[-1]
     means = (B.narrow(y, -1, 0, size - 1) + B.narrow(y, -1, 1, size - 1)) / 2
     if x is None:
         return means * dx, d
+    x = signed(x)
     if x.ndim > 1:
         x = B.move_dim(x, B.wrap_dim(dim, x.ndim), x.ndim - 1)
     if x.shape[-1] != size:
@@ -123,6 +124,11 @@ def areas(y, x, dx, dim: int):
             f"{int(x.shape[-1])} for {int(size)}"
         )
     return means * (B.narrow(x, -1, 1, size - 1) - B.narrow(x, -1, 0, size - 1)), d
+
+
+def signed(x):
+    """Whole numbers in int64: sums of narrow types would wrap around, and steps backwards are negative."""
+    return B.cast(x, dtypes.int64) if x.dtype.kind in "ui" else x
 
 
 def check_trapezoid(name: str, *tensors) -> None:

@@ -72,6 +72,8 @@ def edge_pad(input, pad: tuple, mode: str):
     low, high = amounts(input, pad)
     result = input
     for d in range(input.ndim):
+        if low[d] == high[d] == 0:  # a batch, which may be empty
+            continue
         check_edge(mode, input, d, low[d], high[d])
         below, above = max(low[d], 0), max(high[d], 0)
         before, after = _EDGES[mode](result, d, below, above, result.shape[d])

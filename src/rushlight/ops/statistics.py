@@ -228,7 +228,7 @@ def covariance(input, fweights, aweights, correction: Number):
         centred = x - B.sum(x * weights, (1,), True) / total
         weighted = centred * weights
     lost = correction if aweights is None else correction * B.sum(weights * aweights) / total
-    return B.matmul(weighted, B.adjoint(centred)) / B.maximum(B.cast(total, x.dtype.to_real()) - lost, 0)
+    return B.matmul(weighted, B.adjoint(centred)) / B.maximum(B.cast(total, weighted.dtype.to_real()) - lost, 0)
 
 
 def check_weights(name: str, weights, observations: int, kinds: str, kind_name: str) -> None:
