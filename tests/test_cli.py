@@ -31,6 +31,13 @@ def test_run_gives_rushlight_for_torch(tmp_path):
     assert done.stdout.strip() == "rushlight.nn.linear torch.float32 torch.Size([2, 2]) ['--flag', 'x']"
 
 
+def test_a_program_finds_the_version_of_the_interface(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import torch\nprint(torch.__version__, torch.__version__ >= '1.8', torch.__version__ < '2.0')\n")
+    version, *compared = rushlight("run", str(script)).stdout.split()
+    assert version.startswith("1.9.0+rushlight.") and compared == ["True", "True"]
+
+
 def test_missing_parts_are_named(tmp_path):
     script = tmp_path / "program.py"
     script.write_text("import torch.sparse_of_another_kind\n")

@@ -27,10 +27,18 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Nothing to run: the module is one of ours, loaded already."""
 
 
+OFFERED = "1.9.0"  # the PyTorch whose interface a program finds, for those that compare versions
+
+
 def install() -> None:
-    """From now on `import torch` gives rushlight, and dtypes print as torch's do. Does nothing the second time."""
+    """From now on `import torch` gives rushlight, and dtypes print as torch's do. Does nothing the second time.
+
+    `torch.__version__` is then that of the interface, with rushlight's as its local part: "1.9.0+rushlight.0.1.0".
+    """
+    from .. import version
     from ..core import engine
     from ..ir import dtypes
+    from ..torch_version import TorchVersion
 
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
@@ -39,3 +47,5 @@ def install() -> None:
     sys.meta_path.insert(0, _Finder())
     dtypes._MODULE = "torch"
     engine.set_module_name("torch")
+    package = sys.modules["rushlight"]
+    package.__version__ = TorchVersion(f"{OFFERED}+rushlight.{version.__version__}")
