@@ -25,6 +25,10 @@ cdef class Composite:
     def __get__(self, instance, owner):
         return self if instance is None else PyMethod_New(self, instance)
 
+    def redirect(self, function):
+        """Let calls run another function in the place of this one; None undoes that."""
+        self.function = self.__wrapped__ if function is None else function
+
     def __repr__(self):
         return f"<function {self.name}>"
 

@@ -55,7 +55,7 @@ cdef class Op:
     cdef readonly tuple names
     cdef bytes kinds
     cdef readonly int required
-    cdef int n_params, positional
+    cdef int n_params, positional, takes
     cdef int gathers          # parameter that takes a tuple of sizes, which may also be given one by one; or -1
     cdef dict plans
     cdef public object planner, declaration, tracer
@@ -71,7 +71,7 @@ cdef class Op:
         self.vectorcall = op_vectorcall
         self.name, self.names, self.kinds, self.required = name, tuple(names), bytes(kinds), required
         self.n_params = <int>len(self.names)
-        self.positional = positional if positional >= 0 else self.n_params
+        self.positional = self.takes = positional if positional >= 0 else self.n_params
         if self.n_params > MAX_PARAMS:
             raise ValueError(f"{name}: at most {MAX_PARAMS} parameters")
         if len(self.kinds) != self.n_params or not 0 <= required <= self.n_params or gathers >= self.n_params:
@@ -89,6 +89,10 @@ cdef class Op:
     def clear(self):
         """Forget all plans (the kernels stay)."""
         self.plans.clear()
+
+    def redirect(self, bint away):
+        """Send every call to `slow_call`, or (the usual thing) only those that are out of the ordinary."""
+        self.positional = -1 if away else self.takes  # more arguments than this leave the fast path
 
     @property
     def plan_count(self):
