@@ -14,7 +14,7 @@ from .declare import rename, wrong_type
 from .dim_names import refuse_names
 
 VARIADIC = 8  # the flag of code that takes any keyword arguments
-UNUSUAL = (AttributeError, ArithmeticError, KeyError, AssertionError, NameError, SystemError, RecursionError)
+UNUSUAL = (AttributeError, ArithmeticError, KeyError, NameError, SystemError, RecursionError)
 
 
 def explained_call(name: str, function, args: tuple, kwargs: dict, error: Exception) -> Exception:

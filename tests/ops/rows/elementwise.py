@@ -94,8 +94,9 @@ ACTIVATION = [
 ]
 
 COMPLEX = [
-    *rows("real_part imaginary_part view_as_real", lambda x: [(x(3, 4),), (x(),), (x(0, 2),)], "c"),
+    *rows("real_part imaginary_part parts", lambda x: [(x(3, 4),), (x(),), (x(0, 2),)], "c"),
     *rows("conj conj_physical", unary(), ALL),
+    Row("_neg_view", unary(), NUMBERS),
     Row("angle", unary(), "fci"),
     Row("of_parts", lambda x: [(x(3, 4), x(4)), (x(), x(2))], "f"),
     Row("polar", lambda x: [(x(3, 4, low=0.5), x(4)), (x(2, low=0.5), x())], "f"),
