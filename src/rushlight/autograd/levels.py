@@ -12,6 +12,7 @@ from collections import namedtuple
 
 from ..core import engine
 from ..core.engine import Tensor, is_grad_enabled
+from ..ir.sizes import product
 from ..ops.declare import FUNCTIONS
 
 _numbers: dict[int, object] = {}  # in use
@@ -152,17 +153,10 @@ def over(function, tensors, size: int) -> list:
 
 def basis(shapes: list, dtypes: list) -> list:
     """The unit vectors of the space that tensors of such shapes and dtypes span: one for each along dim 0."""
-    counts = [element_count(shape) for shape in shapes]
+    counts = [product(shape) for shape in shapes]
     total, start, found = sum(counts), 0, []
     for shape, dtype, count in zip(shapes, dtypes, counts):
         columns = FUNCTIONS["eye"](total, dtype=dtype)[:, start : start + count]
         found.append(columns.reshape((total, *shape)))
         start += count
     return found
-
-
-def element_count(shape) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count

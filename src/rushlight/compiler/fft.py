@@ -52,7 +52,7 @@ class Transform:
 
     def __init__(self, context: Context, x: Array, y: Array, dim: int, inverse: bool, scale: float):
         self.context, self.x, self.y, self.dim, self.inverse, self.scale = context, x, y, dim, inverse, scale
-        self.real: DType = x.dtype.to_real() if x.dtype.is_complex else x.dtype
+        self.real: DType = x.dtype.to_real()
         self.lanes = width(self.real)
         self.others = [d for d in range(len(x.shape)) if d != dim]
         self.steps = x.strides[dim], y.strides[dim]

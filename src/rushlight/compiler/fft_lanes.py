@@ -6,6 +6,7 @@ Where a tile has more lanes than there are lines, the last line stands for the m
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 from ..ir.dtypes import DType
 from .fft_pass import Pass
@@ -17,29 +18,26 @@ from .text import Module, V
 
 
 @functools.cache
-def load_lines(dtype: DType):
+def load_lines(dtype: DType) -> Kernel:
     """`count` adjacent complex numbers of each line become the rows of a tile, which has room for whole vectors."""
-    module = Module()
-    w = _Lines(module, "load_lines", dtype)
-    f, lanes = w.f, w.lanes
-    with f.loop(ZERO, w.count, lanes) as j, f.branch(w.whole(j)) as otherwise:
-        w.load_block(j, None)
-        otherwise()
-        w.load_block(j, w.masks(j))
-    return Kernel(f.name, str(module))
+    return _by_blocks(dtype, "load_lines", _Lines.load_block)
 
 
 @functools.cache
-def store_lines(dtype: DType):
+def store_lines(dtype: DType) -> Kernel:
     """The first `count` rows of a tile become adjacent complex numbers of each line."""
+    return _by_blocks(dtype, "store_lines", _Lines.store_block)
+
+
+def _by_blocks(dtype: DType, name: str, emit: Callable) -> Kernel:
+    """A square at a time: as many numbers of each line as there are lanes; the last one with masks."""
     module = Module()
-    w = _Lines(module, "store_lines", dtype)
-    f, lanes = w.f, w.lanes
-    with f.loop(ZERO, w.count, lanes) as j, f.branch(w.whole(j)) as otherwise:
-        w.store_block(j, None)
+    w = _Lines(module, name, dtype)
+    with w.f.loop(ZERO, w.count, w.lanes) as j, w.f.branch(w.whole(j)) as otherwise:
+        emit(w, j, None)
         otherwise()
-        w.store_block(j, w.masks(j))
-    return Kernel(f.name, str(module))
+        emit(w, j, w.masks(j))
+    return Kernel(w.f.name, str(module))
 
 
 class _Lines(Pass):
@@ -91,13 +89,13 @@ class _Lines(Pass):
 
 
 @functools.cache
-def load_scattered(dtype: DType):
+def load_scattered(dtype: DType) -> Kernel:
     """As `load_lines`, with numbers `source_step` bytes apart in a line, their parts `span` bytes."""
     return _scattered(dtype, "load_scattered", True)
 
 
 @functools.cache
-def store_scattered(dtype: DType):
+def store_scattered(dtype: DType) -> Kernel:
     """As `store_lines`, with numbers `target_step` bytes apart in a line, their parts `span` bytes."""
     return _scattered(dtype, "store_scattered", False)
 

@@ -12,6 +12,7 @@ import functools
 from ..ir.dtypes import DType, finfo
 from .index_layout import ONE, ZERO, i64, plus, times
 from .kernel import Kernel
+from .registers import memory_type
 from .target import host
 from .templates import Array, Context
 from .text import Function, Module, V
@@ -70,7 +71,7 @@ class Lanes:
 
     def __init__(self, f: Function, dtype: DType, lanes: int, n: V, scratch: V, with_vectors: bool):
         self.f, self.lanes, self.n, self.dtype = f, lanes, n, dtype
-        self.kind = "float" if dtype.itemsize == 4 else "double"
+        self.kind = memory_type(dtype)
         self.wide, self.places = f"<{lanes} x {self.kind}>", f"<{lanes} x i32>"
         squares = f.mul(n, n)
         self.a = scratch

@@ -10,10 +10,11 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..ir.dtypes import DType, int32
+from ..ir.dtypes import DType
 from ..ir.sizes import product
 from .index_layout import ONE, ZERO, i64, times
 from .kernel import Kernel
+from .registers import memory_type
 from .target import host
 from .text import Function, Module, V
 
@@ -49,7 +50,7 @@ def lane_routine(name: str, unread: tuple = (), extra: Callable | None = None):
 
 def lane_count(dtypes) -> int:
     """How many matrices go together: as many as numbers of the largest real type fit a vector."""
-    return host().vector_bytes // max(d.to_real().itemsize if d.is_complex else d.itemsize for d in dtypes)
+    return host().vector_bytes // max(d.to_real().itemsize for d in dtypes)
 
 
 def region_bytes(dtype: DType, elements, lanes: int):
@@ -93,17 +94,12 @@ class Lanes:
         self.f, self.count = f, count
 
     # -- memory -------------------------------------------------------------------------------
-    def kind(self, dtype: DType) -> str:
-        if dtype.kind == "i":
-            return f"i{8 * dtype.itemsize}"
-        return "float" if (dtype.to_real() if dtype.is_complex else dtype).itemsize == 4 else "double"
-
     def wide(self, dtype: DType) -> str:
-        return f"<{self.count} x {self.kind(dtype)}>"
+        return f"<{self.count} x {memory_type(dtype)}>"
 
     def parts(self, pointer: V, dtype: DType) -> list[V]:
         """Where the parts of an element lie: first the real ones of all lanes."""
-        return [pointer, self.f.at(pointer, self.kind(dtype), self.count)] if dtype.is_complex else [pointer]
+        return [pointer, self.f.at(pointer, memory_type(dtype), self.count)] if dtype.is_complex else [pointer]
 
     def load(self, pointer: V, dtype: DType) -> Number:
         return tuple(self.f.load(p, self.wide(dtype)) for p in self.parts(pointer, dtype))
@@ -230,7 +226,7 @@ class LaneKernel:
 
     def exchange(self, i: int, stack: Stack, count: V, number, loading: bool) -> None:
         """Copy matrices between their memory and the lanes."""
-        f, dtype, kind = self.f, stack.dtype, self.lanes.kind(stack.dtype)
+        f, dtype, kind = self.f, stack.dtype, memory_type(stack.dtype)
         elements = functools.reduce(lambda a, b: times(f, a, b), stack.sizes, ONE)
         parts = 2 if dtype.is_complex else 1
         with f.loop(ZERO, count) as lane:
@@ -271,6 +267,3 @@ def lane_kernel(name: str, arrays: tuple, operands: int, starts: tuple, extra: t
     kernel = LaneKernel(name + "_lanes", list(arrays), operands, dict(starts))
     kernel.run(LANE_ROUTINES[name], extra, dict(attrs))
     return Kernel(kernel.f.name, str(kernel.module))
-
-
-__all__ = ["LANE_ROUTINES", "Lanes", "Stack", "int32", "lane_routine", "launch_lanes"]

@@ -7,15 +7,13 @@ threads, which are as many as ours.
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..ir.dtypes import DType
 from ..ir.failures import code_of
 from ..ir.sizes import Sym, hint
 from .index_copy import copy
-from .index_layout import ONE, ZERO, Nest, Parameters, alignment, error_flag, i64, is_number, storage
+from .index_layout import ONE, ZERO, Nest, Parameters, alignment, error_flag, is_number, storage
 from .kernel import Kernel
 from .lanes import launch_lanes
 from .lapack_kernel import LapackKernel
@@ -28,6 +26,7 @@ PIECE = 1 << 15  # multiplications that are worth another thread's start
 LARGE = 192**3  # multiplications for one matrix from which OpenBLAS's threads help most routines
 HUGE = 768**3  # from which they help more than working on several matrices at a time
 FEW = 4  # matrices
+BLOCK = 64  # columns that LAPACK's blocked algorithms take together, at most
 # rows and columns up to which matrices go together in the lanes of vectors
 SMALL = {"cholesky": 20, "lu_factor": 20, "inverse": 24, "solve": 16, "solve_triangular": 16}
 
@@ -242,19 +241,3 @@ def zero_kernel(itemsize: int, structure: tuple) -> Kernel:
         (at,) = loops.offsets(index, [ZERO])
         f.store(V("0", type), f.at(target, type, at), alignment(itemsize))
     return Kernel("fill_zero", str(module))
-
-
-# -- LAPACK's workspace -------------------------------------------------------------------------
-BLOCK = 64  # columns that LAPACK's blocked algorithms take together, at most
-
-
-def real_of(dtype: DType) -> DType:
-    return dtype.to_real() if dtype.is_complex else dtype
-
-
-def load(name: str) -> None:
-    """Import the module whose emitters a template name belongs to."""
-    importlib.import_module(f".{name}", __package__)
-
-
-__all__ = ["BLOCK", "Routine", "i64", "lower_matrices", "real_of", "routine"]

@@ -6,6 +6,7 @@ from . import lanes_factor  # noqa: F401 - the same primitives for small matrice
 from .index_layout import ONE, ZERO, i64
 from .lapack import BLOCK, routine
 from .lapack_kernel import LapackKernel, Matrix
+from .registers import memory_type
 from .text import V
 
 
@@ -33,7 +34,7 @@ def clear_triangle(k: LapackKernel, matrix: Matrix, upper: bool) -> None:
 def refuse_nan(k: LapackKernel, factor: Matrix, info: Matrix) -> None:
     """A NaN on the diagonal is a failure, too, which OpenBLAS does not look for; the first one counts."""
     f = k.f
-    kind = "float" if factor.dtype.to_real().itemsize == 4 else "double"
+    kind = memory_type(factor.dtype)
     parts = 2 if factor.dtype.is_complex else 1
     with f.when(f.compare("eq", f.load(info.pointer, "i32"), V("0", "i32"))), f.loop(ZERO, factor.rows) as step:
         row = f.sub(f.sub(factor.rows, ONE), step)  # backwards, so that the first one is stored last
@@ -53,7 +54,7 @@ def cholesky_inverse(k: LapackKernel, operands: list[Matrix], results: list[Matr
 def mirror(k: LapackKernel, matrix: Matrix, upper: bool) -> None:
     """Make a Hermitian matrix whole of which only a triangle is there."""
     f, is_complex = k.f, matrix.dtype.is_complex
-    kind = "float" if matrix.dtype.to_real().itemsize == 4 else "double"
+    kind = memory_type(matrix.dtype)
     with f.loop(ZERO, matrix.columns) as column, f.loop(f.add(column, ONE), matrix.rows) as row:
         one, other = k.at(matrix, row, column), k.at(matrix, column, row)
         source, target = (other, one) if upper else (one, other)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..ir.dtypes import DType
 from .index_layout import ZERO, i64, storage
+from .registers import memory_type
 from .text import Function, Module, V
 
 FIXED = 3  # parameters before those of the arrays: count, addresses of `team_size` and `openblas_set_num_threads`
@@ -109,7 +110,7 @@ class LapackKernel:
 
     def number(self, value: float, dtype: DType) -> V:
         """A pointer to a constant of the given type."""
-        kind = "float" if dtype.to_real().itemsize == 4 else "double"
+        kind = memory_type(dtype)
         return self.once(("number", value, dtype.name), lambda f: _constant(f, value, kind, dtype.is_complex))
 
     def scratch(self, region: int) -> V:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ..ir.dtypes import finfo, int32
 from . import lanes_factor  # noqa: F401 - the same primitives for small matrices
 from .index_layout import ONE, ZERO, i64
 from .lapack import BLOCK, routine
 from .lapack_factor import integer_bytes
 from .lapack_kernel import LapackKernel, Matrix
+from .registers import memory_type
 from .text import V
 
 
@@ -123,24 +125,18 @@ def lstsq(k: LapackKernel, operands, results, driver: str, rcond) -> None:
     least = threshold(k, a, rcond, values.dtype)
     if driver == "gelsy":
         order = k.scratch(2)
-        k.clear(order, a.columns, INTEGER)
+        k.clear(order, a.columns, int32)
         k.call("gelsy", *system, order, least, rank.pointer, work, length, *reals, info.pointer)
         return
     integers = [k.scratch(2)] if driver == "gelsd" else []
     k.call(driver, *system, values.pointer, least, rank.pointer, work, length, *reals, *integers, info.pointer)
 
 
-class INTEGER:
-    """LAPACK's integers, as far as `clear` asks."""
-
-    itemsize = 4
-
-
 def threshold(k: LapackKernel, a: Matrix, rcond, real) -> V:
     """A pointer to what counts as 0, relative to the largest singular value."""
     if rcond is not None:
         return k.number(float(rcond), real)
-    kind, eps = ("float", 2.0**-23) if real.itemsize == 4 else ("double", 2.0**-52)
+    kind, eps = memory_type(real), finfo(real).eps
 
     def make(f):
         larger = f.intrinsic("llvm.smax", a.rows, a.columns)

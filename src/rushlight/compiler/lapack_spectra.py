@@ -23,21 +23,16 @@ from .lapack import (
     fill_zero,
     lower_matrices,
     matrix_step,
-    real_of,
     routine,
 )
 from .lapack_kernel import LapackKernel, Matrix
+from .registers import memory_type
 from .templates import Array, Context, template
 from .text import Module, V
 
 LANES = 8
 FINE = V("0", "i32")
 BAD = V("-4", "i32")  # LAPACK's number for: the matrix is not a legal argument
-
-
-def part_type(dtype: DType) -> str:
-    """The type of a number's real part in memory."""
-    return "float" if real_of(dtype).itemsize == 4 else "double"
 
 
 def parts(dtype: DType) -> int:
@@ -49,7 +44,7 @@ class Finiteness:
     """Whether all numbers seen are finite: their products with 0 sum up to 0, and to NaN otherwise."""
 
     def __init__(self, k: LapackKernel, dtype: DType):
-        self.f, self.dtype, self.kind = k.f, dtype, part_type(dtype)
+        self.f, self.dtype, self.kind = k.f, dtype, memory_type(dtype)
         self.wide = f"<{LANES} x {self.kind}>"
         self.sums = k.f.variable(self.wide)
         k.f.store(V("zeroinitializer", self.wide), self.sums)
@@ -96,7 +91,7 @@ def triangle_is_finite(k: LapackKernel, matrix: Matrix, lower: bool) -> V:
 def fill_nan(k: LapackKernel, *arrays: Matrix) -> None:
     f = k.f
     for array in arrays:
-        kind, count = part_type(array.dtype), i64(parts(array.dtype))
+        kind, count = memory_type(array.dtype), i64(parts(array.dtype))
         for size in array.sizes:
             count = f.mul(count, size)
         with f.loop(ZERO, count) as i:
@@ -126,7 +121,7 @@ def eigh_regions(operands: list[Array], results: list[Array], lower: bool) -> li
     squares = n * n * (1 if dtype.is_complex else 2)
     numbers = squares + (BLOCK + 6) * n + 1
     reals = 2 * n * n + 5 * n + 1 if dtype.is_complex else 0
-    return [numbers * dtype.itemsize, reals * real_of(dtype).itemsize, (5 * n + 3) * 4]
+    return [numbers * dtype.itemsize, reals * dtype.to_real().itemsize, (5 * n + 3) * 4]
 
 
 def call_eigh(
@@ -134,7 +129,7 @@ def call_eigh(
 ) -> None:
     """LAPACK's divide and conquer; regions 0 to 2 are its workspace."""
     n = k.integer(size)
-    reals = work(k, 1, real_of(dtype)) if dtype.is_complex else ()
+    reals = work(k, 1, dtype.to_real()) if dtype.is_complex else ()
     name = "heevd" if dtype.is_complex else "syevd"
     given = (k.letter(job), k.letter("L" if lower else "U"), n, a, n, values.pointer)
     k.call(name, *given, *work(k, 0, dtype), *reals, *work(k, 2, int32), info.pointer)
@@ -153,7 +148,7 @@ def eigh(k: LapackKernel, operands: list[Matrix], results: list[Matrix], lower: 
 def eigvalsh_regions(operands: list[Array], results: list[Array], lower: bool) -> list:
     n, dtype = operands[0].shape[-1], operands[0].dtype
     reals = n if dtype.is_complex else 0
-    sizes = [((BLOCK + 2) * n + 1) * dtype.itemsize, reals * real_of(dtype).itemsize, (5 * n + 3) * 4]
+    sizes = [((BLOCK + 2) * n + 1) * dtype.itemsize, reals * dtype.to_real().itemsize, (5 * n + 3) * 4]
     return [*sizes, n * n * dtype.itemsize]
 
 
@@ -194,7 +189,7 @@ def svd_regions(operands: list[Array], results: list[Array], full: bool = False,
     numbers = squares * small * small + (BLOCK + 12) * (m + n)
     reals = 7 * small if not vectors else 7 * small * small + 2 * small * large + 7 * small
     reals = reals if dtype.is_complex else 0
-    sizes = [numbers * dtype.itemsize, reals * real_of(dtype).itemsize, 8 * small * 4]
+    sizes = [numbers * dtype.itemsize, reals * dtype.to_real().itemsize, 8 * small * 4]
     return [*sizes, m * n * dtype.itemsize]
 
 
@@ -232,7 +227,7 @@ def svdvals(k: LapackKernel, operands: list[Matrix], results: list[Matrix]) -> N
 def eig_regions(operands: list[Array], results: list[Array], vectors: bool = True) -> list:
     """The copy of the matrix, workspace, and for real matrices the parts of values, and vectors in pairs."""
     n, dtype = operands[0].shape[-1], operands[0].dtype
-    real = real_of(dtype).itemsize
+    real = dtype.to_real().itemsize
     pairs = n * n if vectors and not dtype.is_complex else 1
     return [n * n * dtype.itemsize, (BLOCK + 4) * n * dtype.itemsize, 2 * n * real, n * real, pairs * real]
 
@@ -258,7 +253,7 @@ def call_eig(k: LapackKernel, a: Matrix, values: Matrix, vectors: Matrix | None,
 
 def join_values(k: LapackKernel, values: Matrix, re: V, im: V) -> None:
     """Complex numbers from their parts."""
-    f, kind = k.f, part_type(values.dtype)
+    f, kind = k.f, memory_type(values.dtype)
     with f.loop(ZERO, values.sizes[0]) as i:
         for place, source in ((f.mul(i, i64(2)), re), (f.add(f.mul(i, i64(2)), ONE), im)):
             f.store(f.load(f.at(source, kind, i), kind), f.at(values.pointer, kind, place))
@@ -266,7 +261,7 @@ def join_values(k: LapackKernel, values: Matrix, re: V, im: V) -> None:
 
 def join_vectors(k: LapackKernel, vectors: Matrix, im: V, pairs: V) -> None:
     """Complex vectors from LAPACK's columns: for a conjugate pair of values, the real and the imaginary part of one."""
-    f, kind, n = k.f, part_type(vectors.dtype), vectors.rows
+    f, kind, n = k.f, memory_type(vectors.dtype), vectors.rows
     with f.loop(ZERO, n) as column:
         part = f.load(f.at(im, kind, column), kind)
         first, second = (f.compare(order, part, f.const(0.0, kind)) for order in ("ogt", "olt"))

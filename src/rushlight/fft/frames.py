@@ -190,7 +190,7 @@ def widened(window, length: int, n_fft: int, like):
     if length == n_fft:
         return window
     if window is None:
-        window = FUNCTIONS["ones"](length, dtype=like.dtype.to_real() if like.is_complex() else like.dtype)
+        window = FUNCTIONS["ones"](length, dtype=like.dtype.to_real())
     left = (n_fft - length) // 2
     return FUNCTIONS["constant_pad_nd"](window, (left, n_fft - length - left))
 

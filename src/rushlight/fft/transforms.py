@@ -14,16 +14,16 @@ from ..ops.checks import scalar_type
 from ..ops.fourier import fourier
 
 
-def transformed(name: str, input, kind: str, s, dim, norm, out):
+def transformed(kind: str, input, s, dim, norm, out):
     """Run a transform; an `out` of another kind of number is refused."""
     if out is None:
         return fourier(input, kind, s, dim, norm)
     if isinstance(out, Tensor):
         real = kind in ("irfft", "irfftn", "hfft", "hfftn")
         if real and not out.is_floating_point():
-            raise RuntimeError(f"{name} expects a floating point output tensor, but got {scalar_type(out.dtype)}")
+            raise RuntimeError(f"{kind} expects a floating point output tensor, but got {scalar_type(out.dtype)}")
         if not real and not out.is_complex():
-            raise RuntimeError(f"{name} expects a complex output tensor, but got {scalar_type(out.dtype)}")
+            raise RuntimeError(f"{kind} expects a complex output tensor, but got {scalar_type(out.dtype)}")
     return fourier(input, kind, s, dim, norm, out=out)
 
 
@@ -34,7 +34,7 @@ def fft(input, n=None, dim=-1, norm=None, *, out=None):
     >>> rushlight.fft.fft(rushlight.tensor([1.0, 2.0, 3.0, 4.0]))
     tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
     """
-    return transformed("fft", input, "fft", n, dim, norm, out)
+    return transformed("fft", input, n, dim, norm, out)
 
 
 def ifft(input, n=None, dim=-1, norm=None, *, out=None):
@@ -43,7 +43,7 @@ def ifft(input, n=None, dim=-1, norm=None, *, out=None):
     >>> rushlight.fft.ifft(rushlight.fft.fft(rushlight.tensor([1.0, 2.0, 3.0, 4.0]))).real
     tensor([1., 2., 3., 4.])
     """
-    return transformed("ifft", input, "ifft", n, dim, norm, out)
+    return transformed("ifft", input, n, dim, norm, out)
 
 
 def rfft(input, n=None, dim=-1, norm=None, *, out=None):
@@ -52,7 +52,7 @@ def rfft(input, n=None, dim=-1, norm=None, *, out=None):
     >>> rushlight.fft.rfft(rushlight.tensor([1.0, 2.0, 3.0, 4.0]))
     tensor([10.+0.j, -2.+2.j, -2.+0.j])
     """
-    return transformed("rfft", input, "rfft", n, dim, norm, out)
+    return transformed("rfft", input, n, dim, norm, out)
 
 
 def irfft(input, n=None, dim=-1, norm=None, *, out=None):
@@ -63,7 +63,7 @@ def irfft(input, n=None, dim=-1, norm=None, *, out=None):
     >>> rushlight.fft.irfft(rushlight.fft.rfft(rushlight.tensor([1.0, 2.0, 3.0])), 3)
     tensor([1., 2., 3.])
     """
-    return transformed("irfft", input, "irfft", n, dim, norm, out)
+    return transformed("irfft", input, n, dim, norm, out)
 
 
 def hfft(input, n=None, dim=-1, norm=None, *, out=None):
@@ -72,7 +72,7 @@ def hfft(input, n=None, dim=-1, norm=None, *, out=None):
     >>> rushlight.fft.hfft(rushlight.tensor([1.0, 2.0, 3.0]))
     tensor([ 8., -2.,  0., -2.])
     """
-    return transformed("hfft", input, "hfft", n, dim, norm, out)
+    return transformed("hfft", input, n, dim, norm, out)
 
 
 def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
@@ -81,7 +81,7 @@ def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
     >>> rushlight.fft.ihfft(rushlight.fft.hfft(rushlight.tensor([1.0, 2.0, 3.0]))).real
     tensor([1., 2., 3.])
     """
-    return transformed("ihfft", input, "ihfft", n, dim, norm, out)
+    return transformed("ihfft", input, n, dim, norm, out)
 
 
 # -- along several dims -----------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def fftn(input, s=None, dim=None, norm=None, *, out=None):
     >>> rushlight.fft.fftn(rushlight.ones(2, 3)).shape
     rushlight.Size([2, 3])
     """
-    return transformed("fftn", input, "fftn", s, dim, norm, out)
+    return transformed("fftn", input, s, dim, norm, out)
 
 
 def ifftn(input, s=None, dim=None, norm=None, *, out=None):
@@ -104,7 +104,7 @@ def ifftn(input, s=None, dim=None, norm=None, *, out=None):
     >>> rushlight.fft.ifftn(rushlight.ones(2, 3)).shape
     rushlight.Size([2, 3])
     """
-    return transformed("ifftn", input, "ifftn", s, dim, norm, out)
+    return transformed("ifftn", input, s, dim, norm, out)
 
 
 def rfftn(input, s=None, dim=None, norm=None, *, out=None):
@@ -115,7 +115,7 @@ def rfftn(input, s=None, dim=None, norm=None, *, out=None):
     >>> rushlight.fft.rfftn(rushlight.ones(2, 3)).shape
     rushlight.Size([2, 2])
     """
-    return transformed("rfftn", input, "rfftn", s, dim, norm, out)
+    return transformed("rfftn", input, s, dim, norm, out)
 
 
 def irfftn(input, s=None, dim=None, norm=None, *, out=None):
@@ -126,7 +126,7 @@ def irfftn(input, s=None, dim=None, norm=None, *, out=None):
     >>> rushlight.fft.irfftn(rushlight.ones(2, 3)).shape
     rushlight.Size([2, 4])
     """
-    return transformed("irfftn", input, "irfftn", s, dim, norm, out)
+    return transformed("irfftn", input, s, dim, norm, out)
 
 
 def hfftn(input, s=None, dim=None, norm=None, *, out=None):
@@ -137,7 +137,7 @@ def hfftn(input, s=None, dim=None, norm=None, *, out=None):
     >>> rushlight.fft.hfftn(rushlight.ones(2, 3)).shape
     rushlight.Size([2, 4])
     """
-    return transformed("hfftn", input, "hfftn", s, dim, norm, out)
+    return transformed("hfftn", input, s, dim, norm, out)
 
 
 def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
@@ -148,34 +148,58 @@ def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
     >>> rushlight.fft.ihfftn(rushlight.ones(2, 3)).shape
     rushlight.Size([2, 2])
     """
-    return transformed("ihfftn", input, "ihfftn", s, dim, norm, out)
+    return transformed("ihfftn", input, s, dim, norm, out)
 
 
 def fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """`fftn` along the last two dims, or those of `dim`."""
-    return transformed("fftn", input, "fftn", s, dim, norm, out)
+    """`fftn` along the last two dims, or those of `dim`.
+
+    >>> rushlight.fft.fft2(rushlight.ones(5, 2, 3)).shape
+    rushlight.Size([5, 2, 3])
+    """
+    return transformed("fftn", input, s, dim, norm, out)
 
 
 def ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """`ifftn` along the last two dims, or those of `dim`."""
-    return transformed("ifftn", input, "ifftn", s, dim, norm, out)
+    """`ifftn` along the last two dims, or those of `dim`.
+
+    >>> rushlight.fft.ifft2(rushlight.ones(5, 2, 3)).shape
+    rushlight.Size([5, 2, 3])
+    """
+    return transformed("ifftn", input, s, dim, norm, out)
 
 
 def rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """`rfftn` along the last two dims, or those of `dim`."""
-    return transformed("rfftn", input, "rfftn", s, dim, norm, out)
+    """`rfftn` along the last two dims, or those of `dim`.
+
+    >>> rushlight.fft.rfft2(rushlight.ones(5, 2, 3)).shape
+    rushlight.Size([5, 2, 2])
+    """
+    return transformed("rfftn", input, s, dim, norm, out)
 
 
 def irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """`irfftn` along the last two dims, or those of `dim`."""
-    return transformed("irfftn", input, "irfftn", s, dim, norm, out)
+    """`irfftn` along the last two dims, or those of `dim`.
+
+    >>> rushlight.fft.irfft2(rushlight.ones(5, 2, 3)).shape
+    rushlight.Size([5, 2, 4])
+    """
+    return transformed("irfftn", input, s, dim, norm, out)
 
 
 def hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """`hfftn` along the last two dims, or those of `dim`."""
-    return transformed("hfftn", input, "hfftn", s, dim, norm, out)
+    """`hfftn` along the last two dims, or those of `dim`.
+
+    >>> rushlight.fft.hfft2(rushlight.ones(5, 2, 3)).shape
+    rushlight.Size([5, 2, 4])
+    """
+    return transformed("hfftn", input, s, dim, norm, out)
 
 
 def ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """`ihfftn` along the last two dims, or those of `dim`."""
-    return transformed("ihfftn", input, "ihfftn", s, dim, norm, out)
+    """`ihfftn` along the last two dims, or those of `dim`.
+
+    >>> rushlight.fft.ihfft2(rushlight.ones(5, 2, 3)).shape
+    rushlight.Size([5, 2, 2])
+    """
+    return transformed("ihfftn", input, s, dim, norm, out)
