@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..ir.dtypes import DType, int64
 from . import elementwise
 from .codegen_scopes import i64
+from .error_flag import OUT_OF_BOUNDS, report
 from .expressions import Expr
 from .text import V, lanes, vector
 
@@ -50,14 +51,9 @@ def _as_int64(values: Values, index: Expr, wide: bool) -> V:
 
 
 def _report(values: Values, fine: V, numbers: list[V], sizes: list[V], bounds) -> None:
-    """Say which index is out of bounds, if one is. Any offender may win a race between threads or lanes."""
+    """Say which index is out of bounds, if one is. Any offender may win a race between lanes."""
     f, count = values.f, lanes(fine.type)
-    bad = f.binary("xor", fine, f.const(1, fine.type))
-    if count > 1:
-        bad = bad if values.mask is None else f.binary("and", bad, values.mask)
-        bits = f.cast("bitcast", bad, f"i{count}")
-        bad = f.compare("ne", bits, f.const(0, bits.type))
-    with f.when(bad):
+    with f.when(values.any_lane(f.binary("xor", fine, f.const(1, fine.type)))):
         for number, size, (_, _, dim) in zip(numbers, sizes, bounds):
             for lane in range(count):
                 one, limit = (number, size) if count == 1 else (f.lane(number, lane), f.lane(size, lane))
@@ -65,8 +61,7 @@ def _report(values: Values, fine: V, numbers: list[V], sizes: list[V], bounds) -
                 if count > 1 and values.mask is not None:
                     outside = f.binary("and", outside, f.lane(values.mask, lane))
                 with f.when(outside):
-                    for word, content in ((1, one), (2, i64(dim)), (3, limit), (0, i64(1))):
-                        f.store(content, f.at(values.error_flag(), "i64", word))
+                    report(f, values.error_flag(), OUT_OF_BOUNDS, one, i64(dim), limit)
 
 
 def fetch(values: Values, expr: Expr):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from ..ir.dtypes import DType, int64
+from ..ir.dtypes import DType
 from ..ir.sizes import Sym, product
 from . import elementwise
 from .affine import Dim, size_key
+from .error_flag import error_flag
 from .expressions import Access, Expr
 from .nest import Nest
 from .target import last_cache
-from .templates import Array
 from .text import Function, V
 
 
@@ -89,7 +89,7 @@ class Scopes:
         if "error" not in self.pointers:
             address = self.at_entry(f"getelementptr ptr, ptr %buffers, i64 {len(self.arrays)}", "ptr")
             self.pointers["error"] = self.at_entry(f"load ptr, {address}, align 8", "ptr")
-            self.arrays.append(Array("error", 0, (4,), (1,), int64))
+            self.arrays.append(error_flag())
         return self.pointers["error"]
 
     def scratch(self) -> V:

@@ -10,12 +10,11 @@ from ..ir.dtypes import DType, float64, int64
 from . import elementwise
 from .codegen_fetch import fetch, shift
 from .codegen_scopes import Scopes, i64
+from .error_flag import ZERO_DIVISION, report
 from .expressions import Access, Expr
 from .launch import Scalar
 from .text import V, element, scalar_bytes, vector
 from .text import lanes as lanes_of
-
-ZERO_DIVISION = 2  # in the first word of the error flag
 
 
 class Values(Scopes):
@@ -146,13 +145,17 @@ class Values(Scopes):
 
     def report_zero_division(self, zero: V) -> None:
         """Set the error flag if an integer is divided by zero in a lane that counts."""
-        f, count = self.f, lanes_of(zero.type)
-        if count > 1:
-            zero = zero if self.mask is None else f.binary("and", zero, self.mask)
-            bits = f.cast("bitcast", zero, f"i{count}")
-            zero = f.compare("ne", bits, f.const(0, bits.type))
-        with f.when(zero):
-            f.store(i64(ZERO_DIVISION), self.error_flag())
+        with self.f.when(self.any_lane(zero)):
+            report(self.f, self.error_flag(), ZERO_DIVISION)
+
+    def any_lane(self, condition: V) -> V:
+        """Whether a condition holds in a lane that counts."""
+        f, count = self.f, lanes_of(condition.type)
+        if count == 1:
+            return condition
+        condition = condition if self.mask is None else f.binary("and", condition, self.mask)
+        bits = f.cast("bitcast", condition, f"i{count}")
+        return f.compare("ne", bits, f.const(0, bits.type))
 
     # -- memory ---------------------------------------------------------------------------------
     def places(self, access: Access, pointer: V, lanes: int) -> list[V]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
+from .error_flag import OUT_OF_BOUNDS, error_flag, report
 from .index_copy import GRAIN
 from .index_layout import (
     ZERO,
@@ -17,8 +18,6 @@ from .index_layout import (
     Parameters,
     alignment,
     copy_run,
-    error_flag,
-    i64,
     is_number,
     plus,
     segments,
@@ -93,12 +92,11 @@ class Indices:
         return total
 
     def report(self, numbers: list[V]) -> None:
-        """Any offender may win a race between threads; the first word says that the others are there."""
+        """Tell of every index that is out of bounds."""
         f = self.f
         for number, (size, _, dim) in zip(numbers, self.bounds):
             with f.when(f.compare("uge", number, size)):
-                for word, value in ((1, number), (2, dim), (3, size), (0, i64(1))):
-                    f.store(value, f.at(self.error, "i64", word))
+                report(f, self.error, OUT_OF_BOUNDS, number, dim, size)
 
 
 def index_operands(f: Function, parameters: Parameters, itemsizes: tuple, first: int) -> Indices:

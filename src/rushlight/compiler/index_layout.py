@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..ir.sizes import product
-from .templates import Array
 from .text import Function, V
 
 
@@ -25,13 +24,6 @@ ZERO, ONE = i64(0), i64(1)
 def is_number(size, number: int) -> bool:
     """Whether a size is this very number, without a guard for symbols."""
     return type(size) is int and size == number
-
-
-def error_flag() -> Array:
-    """The four words in which a kernel reports an index that is out of bounds: set, index, dimension, size."""
-    from ..ir.dtypes import int64
-
-    return Array("error", 0, (4,), (1,), int64)
 
 
 class Nest:

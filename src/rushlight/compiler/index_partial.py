@@ -9,10 +9,11 @@ import functools
 
 from ..ir.dtypes import DType
 from . import elementwise
+from .error_flag import error_flag
 from .index import index_operands, index_params
 from .index_combine import Run, combine, lanes_of
 from .index_copy import GRAIN
-from .index_layout import ZERO, Nest, Parameters, error_flag, fill_run, i64, plus, segments, storage, times
+from .index_layout import ZERO, Nest, Parameters, fill_run, i64, plus, segments, storage, times
 from .kernel import Kernel
 from .target import host
 from .templates import Array, Context

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 from ..ir.dtypes import DType
 from ..ir.sizes import product
+from .error_flag import error_flag
 from .index import index_operands, index_params
 from .index_combine import DECOYS, Run
 from .index_copy import GRAIN, copy
-from .index_layout import ZERO, Nest, Parameters, error_flag, is_number, segments
+from .index_layout import ZERO, Nest, Parameters, is_number, segments
 from .index_partial import add_by_chunks
 from .kernel import Kernel
 from .templates import Array, Context, template

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from ..ir.failures import code_of
 from ..ir.sizes import Sym, hint
+from .error_flag import error_flag, report
 from .index_copy import copy
-from .index_layout import ONE, ZERO, Nest, Parameters, alignment, error_flag, is_number, storage
+from .index_layout import ONE, ZERO, Nest, Parameters, alignment, is_number, storage
 from .kernel import Kernel
 from .lanes import launch_lanes
 from .lapack_kernel import LapackKernel
@@ -218,8 +219,7 @@ def failure_kernel() -> Kernel:
     at = f.load(place, "i64")
     with f.when(f.compare("slt", at, count)):
         number = f.cast("sext", f.load(f.at(info, "i32", at), "i32"), "i64")
-        for word, value in ((1, at), (2, number), (3, batched), (0, code)):
-            f.store(value, f.at(error, "i64", word))
+        report(f, error, code, at, number, batched)
     return Kernel("report_failure", str(module))
 
 

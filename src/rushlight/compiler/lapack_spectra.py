@@ -11,8 +11,9 @@ import functools
 from ..ir.dtypes import DType, int32
 from ..ir.failures import code_of
 from ..ir.sizes import hint, product
+from .error_flag import error_flag, report
 from .index_copy import copy
-from .index_layout import ONE, ZERO, Nest, Parameters, error_flag, i64, is_number
+from .index_layout import ONE, ZERO, Nest, Parameters, i64, is_number
 from .jacobi import FEWEST, LARGEST, launch_jacobi
 from .kernel import Kernel
 from .lapack import (
@@ -317,6 +318,5 @@ def claim_kernel(structure: tuple) -> Kernel:
     with f.loop(f.begin, f.end) as index:
         (at,) = loops.offsets(index, [ZERO])
         with f.when(f.compare("eq", f.load(f.at(holds, "i8", at), "i8"), V("0", "i8"))):
-            for word, value in ((1, ZERO), (2, ZERO), (3, ZERO), (0, code)):
-                f.store(value, f.at(error, "i64", word))
+            report(f, error, code, ZERO, ZERO, ZERO)
     return Kernel("claim", str(module))

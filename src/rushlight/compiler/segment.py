@@ -13,8 +13,9 @@ from ..ir.sizes import contiguous_strides, product
 from .codegen_fold import accumulator, fold_of
 from .codegen_pass import CHAIN
 from .elementwise import from_memory, memory_type, to_memory
+from .error_flag import OUT_OF_BOUNDS, error_flag, report
 from .index_copy import GRAIN, copy
-from .index_layout import ONE, ZERO, Parameters, error_flag, i64, is_number
+from .index_layout import ONE, ZERO, Parameters, i64, is_number
 from .kernel import Kernel
 from .target import host
 from .templates import Array, Context, template
@@ -87,8 +88,7 @@ class Segments:
     def report(self, fine: V, number: V, size: V) -> None:
         f = self.f
         with f.when(f.binary("xor", fine, V("true", "i1"))):
-            for word, value in ((1, number), (2, ZERO), (3, size), (0, ONE)):
-                f.store(value, f.at(self.error, "i64", word))
+            report(f, self.error, OUT_OF_BOUNDS, number, ZERO, size)
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 
 from ..ir.dtypes import DType
+from .error_flag import OUT_OF_BOUNDS, report
 from .index_layout import ONE, ZERO, Parameters, i64
 from .kernel import Kernel
 from .target import host
@@ -65,8 +66,7 @@ class Rows:
         return f.select(fine, found, ZERO)
 
     def report(self, index: V, dim: V, size: V) -> None:
-        for word, value in ((1, index), (2, dim), (3, size), (0, ONE)):
-            self.f.store(value, self.f.at(self.error, "i64", word))
+        report(self.f, self.error, OUT_OF_BOUNDS, index, dim, size)
 
 
 def multiply_add(f: Function, a: V, b: V, total: V) -> V:
