@@ -8,6 +8,7 @@ import rushlight as rl
 from rushlight.autograd.forward_mode import directional
 from rushlight.autograd.gradcheck import gradcheck, gradgradcheck
 from rushlight.ops import FUNCTIONS, METHODS, OPS
+from rushlight.ops.titles import TITLES
 
 from .op_reference import in_numpy, reference
 from .op_samples import Fixed, LargeMaker
@@ -118,6 +119,10 @@ def test_every_public_op_has_a_row():
     assert named - set(OPS) == set(), "rows for ops that are not declared"
     assert len(named) == len(TABLE), "an op has two rows"
     assert set(EXCEPTIONS) <= set(OPS) - named, "exceptions for ops that have a row or are not declared"
+
+
+def test_titles_belong_to_ops():
+    assert set(TITLES) <= set(OPS), "names in ops/titles.py that no op has"
 
 
 @ROWS

@@ -63,7 +63,7 @@ FORMS = [
         grad="1",
         rtol=3e-5,
     ),
-    Row("row_distances", lambda x: [(x(3, 4), x(3, 4), p) for p in (2.0, 1.0, 3.0)], "f", rtol=3e-5),
+    Row("pair_distances", lambda x: [(x(4, 3), p) for p in (2.0, 1.0, 3.0, float("inf"))], "f", grad="1", rtol=3e-5),
 ]
 
 ROWS = [*PRODUCTS, *FORMS]

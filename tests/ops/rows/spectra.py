@@ -12,7 +12,7 @@ PRODUCTS = [
     Row("inner_products", lambda x: [(x(3, 4), x(3, 4), 1), (x(2, 3), x(3), -1), (x(), x(), 0)], NUMBERS),
     Row("vandermonde", lambda x: [(x(3), 3), (x(2, 3), 5)], "fci"),
     Row(
-        "exponential",
+        "linalg_matrix_exp",
         lambda x: [(x(2, 3, 3), 12, 4), (x(4, 4), 4, 9), (x(0, 2, 2), 2, 0)],
         "fhc",
         rtol=3e-5,
