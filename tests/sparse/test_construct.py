@@ -1,5 +1,7 @@
 """Making sparse tensors: what is checked, what is shared, sizes that no dense tensor could have."""
 
+import math
+
 import pytest
 
 import rushlight as rl
@@ -90,6 +92,9 @@ def test_sizes_that_no_dense_tensor_has():
     assert (c * c).values().tolist() == [16.0, 4.0] and s.t().coalesce().values().tolist() == [2.0, 4.0]
     assert (s @ s.t()).coalesce().values().tolist() == [16.0, 4.0] and s[5]._nnz() == 2
     assert rl.equal(s, c) and "size=(1000000000, 1000000000)" in repr(s)
+    held = rl.sparse_coo_tensor([[3, 7, 9], [1, 2, 2]], [0.0, 1.0, 0.0], s.shape)
+    bare = rl.sparse_coo_tensor([[7], [2]], [1.0], s.shape)
+    assert rl.equal(held, bare) and not rl.equal(held, bare * 2) and not rl.equal(bare * math.nan, bare * math.nan)
     s.requires_grad_()
     (s * 2).sum().backward()
     assert s.grad.coalesce().values().tolist() == [2.0, 2.0]

@@ -25,6 +25,11 @@ def copy_of(storage: Storage, memo: dict) -> Storage:
 
 def deepcopy(tensor: Tensor, memo: dict) -> Tensor:
     """A leaf's deep copy: values, gradient, strides and the user's attributes; RuntimeError for results of ops."""
+    return leaf_copy(tensor, memo, lambda: placed(copy_of(tensor._storage, memo), tensor, type(tensor)))
+
+
+def leaf_copy(tensor: Tensor, memo: dict, copy_elements) -> Tensor:
+    """A deep copy with what tensors of all layouts carry; `copy_elements()` makes the tensor itself."""
     found = memo.get(id(tensor))
     if found is not None:
         return found
@@ -35,9 +40,7 @@ def deepcopy(tensor: Tensor, memo: dict) -> Tensor:
         )
     from copy import deepcopy as copied
 
-    storage = copy_of(tensor._storage, memo)
-    made = placed(storage, tensor, type(tensor))
-    memo[id(tensor)] = made
+    made = memo[id(tensor)] = copy_elements()
     if tensor.requires_grad:
         made.requires_grad_()
     if tensor.grad is not None:
@@ -66,7 +69,11 @@ def reduce(tensor: Tensor, protocol: int) -> tuple:
 
 def rebuild(kind: type, storage: Storage, offset: int, shape, stride, dtype, requires_grad: bool, attributes, bits=0):
     """The tensor of a pickle."""
-    made = engine.make_tensor(storage, offset, shape, stride, dtype, kind, bits)
+    return dressed(engine.make_tensor(storage, offset, shape, stride, dtype, kind, bits), requires_grad, attributes)
+
+
+def dressed(made: Tensor, requires_grad: bool, attributes: dict) -> Tensor:
+    """A tensor with what its pickle says beside its elements."""
     for name, value in attributes.items():
         setattr(made, name, value)
     return made.requires_grad_() if requires_grad else made

@@ -52,11 +52,16 @@ def coalesce(input: Tensor) -> Tensor:
 
 def coalesced(indices: Tensor, new: Tensor, shape: tuple) -> Tensor:
     """A coalesced COO tensor of indices and values in any order, outside of any graph."""
-    sizes = shape[: indices.shape[0]]
     if indices.shape[1] < 2:
         return coo(indices.clone(), new.clone(), shape, True)
+    return coo(*summed_by_place(indices, new, shape), shape, True)
+
+
+def summed_by_place(indices: Tensor, new: Tensor, shape: tuple) -> tuple[Tensor, Tensor]:
+    """(indices in order and each once, the sums of the values of equal ones)"""
+    sizes = shape[: indices.shape[0]]
     key, inverse = ops.unique(lookup.keys(indices, sizes), return_inverse=True)
-    return coo(lookup.unkeyed(key, sizes), summed(new, inverse, key.shape[0]), shape, True)
+    return lookup.unkeyed(key, sizes), summed(new, inverse, key.shape[0])
 
 
 def summed(new: Tensor, group: Tensor, count: int) -> Tensor:

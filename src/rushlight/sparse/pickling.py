@@ -34,13 +34,12 @@ def from_state(kind: int, shape: tuple, parts, is_coalesced: bool) -> Tensor:
 
 def rebuild(cls, kind: int, shape: tuple, parts, is_coalesced: bool, requires_grad: bool, attributes: dict) -> Tensor:
     """The tensor of a pickle."""
-    made = dressed(from_state(kind, shape, parts, is_coalesced), cls)
-    for name, value in attributes.items():
-        setattr(made, name, value)
-    return made.requires_grad_() if requires_grad else made
+    from ..interop.pickling import dressed
+
+    return dressed(instance(from_state(kind, shape, parts, is_coalesced), cls), requires_grad, attributes)
 
 
-def dressed(made: Tensor, cls) -> Tensor:
+def instance(made: Tensor, cls) -> Tensor:
     """A tensor as an instance of a subclass (a Parameter, say)."""
     return made if cls is Tensor else Tensor._make_subclass(cls, made)
 
@@ -56,23 +55,6 @@ def reduce(tensor: Tensor, protocol: int) -> tuple:
 @implements("deepcopy")
 def deepcopy(tensor: Tensor, memo: dict) -> Tensor:
     """A leaf's deep copy; see `Tensor.__deepcopy__`."""
-    from copy import deepcopy as copied
+    from ..interop.pickling import leaf_copy
 
-    from ..interop.pickling import attributes
-
-    found = memo.get(id(tensor))
-    if found is not None:
-        return found
-    if not tensor.is_leaf:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
-            "Use detach().clone() for a copy outside of the graph."
-        )
-    made = memo[id(tensor)] = dressed(tensor.detach().clone(), type(tensor))
-    if tensor.requires_grad:
-        made.requires_grad_()
-    if tensor.grad is not None:
-        made.grad = copied(tensor.grad, memo)
-    for name, value in attributes(tensor).items():
-        setattr(made, name, copied(value, memo))
-    return made
+    return leaf_copy(tensor, memo, lambda: instance(tensor.detach().clone(), type(tensor)))

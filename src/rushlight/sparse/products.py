@@ -7,7 +7,7 @@ from ..core.engine import Tensor
 from . import graph, lookup
 from .arithmetic import add as added
 from .arithmetic import times
-from .convert import as_coo, coalesce, from_coordinates, int64_of, summed
+from .convert import as_coo, coalesce, from_coordinates, int64_of, summed_by_place
 from .dispatch import implements, in_place, refuse
 from .parts import COO, CSR, coo, kind_of, parts_of
 from .rows import multiplied, rows_of, sampled
@@ -55,9 +55,8 @@ def product_of_sparse(a: Tensor, b: Tensor) -> Tensor:
     columns = lookup.coordinates(b)[1].index_select(0, member)
     indices = ops.stack([rows.index_select(0, which), columns])
     new = graph.values(a).index_select(0, which) * graph.values(b).index_select(0, member)
-    key, inverse = ops.unique(lookup.keys(indices, shape), return_inverse=True)
-    total = summed(new, inverse, key.shape[0])
-    made = graph.wrapped(coo(lookup.unkeyed(key, shape), total, shape, True), total, "SparseSparseMatmulBackward0")
+    indices, new = summed_by_place(indices, new, shape)
+    made = graph.wrapped(coo(indices, new, shape, True), new, "SparseSparseMatmulBackward0")
     return made if kind == COO else from_coordinates(made, kind)
 
 

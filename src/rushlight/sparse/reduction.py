@@ -6,7 +6,7 @@ from .. import ops
 from ..core.engine import Tensor
 from ..ir import dtypes
 from . import graph, lookup
-from .convert import as_coo, coalesce, summed
+from .convert import as_coo, coalesce, summed_by_place
 from .dispatch import implements
 from .parts import COO, coo, kind_of, parts_of
 from .shape import unsqueeze, wrap
@@ -55,10 +55,8 @@ def over_dims(input: Tensor, dims: list[int]) -> Tensor:
     if len(kept) == count:
         made = coo(indices, new, shape, parts_of(input).coalesced)
         return graph.wrapped(made, new, "SparseSumBackward0")
-    sizes = shape[: len(kept)]
-    key, inverse = ops.unique(lookup.keys(indices.index_select(0, ops.tensor(kept)), sizes), return_inverse=True)
-    new = summed(new, inverse, key.shape[0])
-    return graph.wrapped(coo(lookup.unkeyed(key, sizes), new, shape, True), new, "SparseSumBackward0")
+    indices, new = summed_by_place(indices.index_select(0, ops.tensor(kept)), new, shape)
+    return graph.wrapped(coo(indices, new, shape, True), new, "SparseSumBackward0")
 
 
 def accumulated(dtype):
@@ -110,13 +108,17 @@ def is_nonzero(input: Tensor) -> bool:
 
 @implements("equal", anywhere=True)
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same size and elements; places are compared, not dense forms."""
+    """Whether two tensors have the same size and elements, of which those that are 0 need not be held."""
     if input.shape != other.shape or input.dtype is not other.dtype:
         return False
-    if not (kind_of(input) and kind_of(other)):
+    if not (kind_of(input) and kind_of(other)) or parts_of(input).values.ndim != parts_of(other).values.ndim:
         return ops.equal(input.to_dense(), other.to_dense())
-    a, b = (coalesce(as_coo(x.detach())) for x in (input, other))
-    left, right = (parts_of(x) for x in (a, b))
-    if left.indices.shape != right.indices.shape or left.values.shape != right.values.shape:
-        return ops.equal(input.to_dense(), other.to_dense()) if input.numel() < 1 << 24 else False
-    return ops.equal(left.indices, right.indices) and ops.equal(left.values, right.values)
+    return all(ops.equal(a, b) for a, b in zip(not_zero(input), not_zero(other)))
+
+
+def not_zero(input: Tensor) -> tuple[Tensor, Tensor]:
+    """(indices, values) of the elements of a sparse tensor that are not 0, in order."""
+    source = coalesce(as_coo(input.detach()))
+    mask = parts_of(source).values != 0
+    mask = mask.flatten(1).any(1) if mask.ndim > 1 else mask
+    return lookup.take(source, ops.nonzero(mask).reshape(-1))
