@@ -122,7 +122,6 @@ GROUPS = [
         "Not there yet.",
         ABSENT,
         torch="distributed distributions fx hub onnx package profiler",
-        torch__nn="DataParallel parallel",
         torch__utils="benchmark bundled_inputs model_dump model_zoo show_pickle tensorboard",
         torch__autograd="profiler",
     ),

@@ -7,6 +7,7 @@ Questions and seeds are answered as by a PyTorch without CUDA; what needs a devi
 
 from __future__ import annotations
 
+from .aliases import install
 from .core.engine import require_device
 
 __all__ = [
@@ -93,3 +94,5 @@ def get_device_name(device=None) -> str:
 
 
 get_device_properties = get_device_name
+_PLACES = ("amp", "amp.autocast_mode", "amp.common", "amp.grad_scaler")
+install(__name__, dict.fromkeys(_PLACES, "amp.cuda"))

@@ -157,3 +157,21 @@ from .transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
+
+_LATER = {"DataParallel": "parallel"}  # names in modules that few programs need
+_MODULES = ("modules", "parallel")
+
+
+def __getattr__(name: str):
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name in _LATER:
+        found = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER, *_MODULES})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import ops
 from ..core import Tensor
+from ..ir.dtypes import float32
 from . import functional as F
 from .recurrent_sequence import run_sequence
 from .recurrent_step import STEPS
@@ -48,6 +49,8 @@ class Layers:
         """One layer in one direction: its outputs, laid out as `x`, and the final states."""
         step = self.step(self.weights[row], self.bias, self.projected)
         projected = step.project(x)  # the input's share of the gates, for all times at once
+        if step.states == 2 and step.input_weight.dtype is float32 and projected.dtype is not float32:  # under autocast
+            state = [s.to(projected.dtype) for s in state]
         if not packed:
             return run_sequence(step, projected, state, reverse)
         parts = projected.split(sizes)

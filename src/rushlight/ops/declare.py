@@ -19,6 +19,7 @@ Number = "int | float | complex | Tensor"  # for annotations: data, though often
 OPS: dict[str, Op] = {}
 FUNCTIONS: dict[str, object] = {}  # public name -> op or composite function
 METHODS: dict[str, object] = {}
+REDIRECTED: dict[Op, object] = {}  # op -> what all its calls run while it is redirected (see `amp`)
 _ANNOTATIONS = {None: DATA, "": DATA, "Number": DATA, "float": DATA, "Tensor": DATA, "list": LIST}
 
 
@@ -309,6 +310,8 @@ _SYNONYMS = {  # what a parameter may be called, and what it is called in the fu
 
 def slow_call(called: Op, args: list, kwargs: dict):
     """Traced values, `out=`, NumPy's names and scalars, lists as tuples; TypeError for what is none of these."""
+    if called in REDIRECTED:
+        return REDIRECTED[called](*args, **kwargs)
     if engine.has_sparse(args, kwargs):
         return engine.sparse_call(called, called.name, tuple(args), kwargs)
     declaration = called.declaration

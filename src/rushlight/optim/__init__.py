@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..aliases import install
 from . import lr_scheduler
 from .adafactor import Adafactor
 from .adam import Adam, Adamax, AdamW, NAdam, RAdam
@@ -11,6 +12,21 @@ from .muon import Muon
 from .optimizer import Optimizer
 from .sgd import ASGD, SGD
 from .sparse_adam import SparseAdam
+
+_PLACES = {  # modules of one optimizer each, as PyTorch has them
+    "_adafactor": "optim.adafactor",
+    "_muon": "optim.muon",
+    "adadelta": "optim.adaptive",
+    "adagrad": "optim.adaptive",
+    "adamax": "optim.adam",
+    "adamw": "optim.adam",
+    "asgd": "optim.sgd",
+    "nadam": "optim.adam",
+    "radam": "optim.adam",
+    "rmsprop": "optim.adaptive",
+    "rprop": "optim.adaptive",
+}
+install(__name__, _PLACES)
 
 
 def __getattr__(name: str):
