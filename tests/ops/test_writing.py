@@ -56,3 +56,30 @@ def test_resizing_a_full_output_warns():
     with warnings.catch_warnings(), pytest.raises(UserWarning):
         warnings.simplefilter("error")
         rl.add(rl.ones(2), 1, out=rl.ones(3))
+
+
+SEVERAL = ["sort", "frexp", "aminmax", "linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.slogdet", "svd"]
+SEVERAL += ["linalg.inv_ex", "linalg.lu_factor", "linalg.lu", "linalg.cholesky_ex", "linalg.ldl_factor", "geqrf", "lu"]
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_out_of_several_results_is_a_tuple_of_as_many_tensors(name):
+    function = rl
+    for part in name.split("."):
+        function = getattr(function, part)
+    made = rl.empty(0)
+    for out in (made, rl.empty(2), 1, (), (made,), (made, 1), (1, 2), (made,) * 4):
+        with pytest.raises(TypeError):
+            function(rl.eye(2), out=out)
+    assert made.shape == (0,)
+
+
+def test_out_of_functions_of_several_ops_takes_no_gradient():
+    x, place = rl.eye(2, requires_grad=True), rl.empty(2, dtype=rl.int64)
+    for call in (
+        lambda: rl.max(x, 0, out=(rl.empty(2), place)),
+        lambda: rl.linalg.matrix_power(x, 3, out=rl.empty(2, 2)),
+        lambda: rl.sort(x.detach(), out=(rl.empty(2, 2, requires_grad=True), rl.empty(2, 2, dtype=rl.int64))),
+    ):
+        with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+            call()

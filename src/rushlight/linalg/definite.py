@@ -8,6 +8,7 @@ from ..ir.primitives.solve import solve_triangular
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
 from ..ops.named import named
+from ..ops.writing import targets
 from .checks import (
     INDEFINITE,
     SINGULAR,
@@ -65,7 +66,11 @@ def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
     tensor(1, dtype=rushlight.int32)
     """
     arguments = A, bool(upper), bool(check_errors)
-    made = linalg_cholesky_ex(*arguments) if out is None else linalg_cholesky_ex(*arguments, out=tuple(out))
+    made = (
+        linalg_cholesky_ex(*arguments)
+        if out is None
+        else linalg_cholesky_ex(*arguments, out=targets("linalg_cholesky_ex", out, 2))
+    )
     return named("linalg_cholesky_ex", "L info", made)
 
 

@@ -10,6 +10,7 @@ from ..ir.primitives.triangles import identity
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
 from ..ops.named import named
+from ..ops.writing import targets
 from .checks import check_precision
 
 __all__ = ["det", "slogdet"]
@@ -105,7 +106,7 @@ def slogdet(A, *, out=None):
     >>> rushlight.linalg.slogdet(rushlight.tensor([[1.0, 2.0], [3.0, 5.0]])).sign
     tensor(-1.)
     """
-    made = linalg_slogdet(A) if out is None else linalg_slogdet(A, out=tuple(out))
+    made = linalg_slogdet(A) if out is None else linalg_slogdet(A, out=targets("linalg_slogdet", out, 2))
     return named("linalg_slogdet", "sign logabsdet", made)
 
 

@@ -7,6 +7,7 @@ from ..ops.checks import scalar_type
 from ..ops.declare import op
 from ..ops.linear_forms import check_square
 from ..ops.named import named
+from ..ops.writing import targets
 from .outputs import check_safe, needs_gradient
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
@@ -62,7 +63,7 @@ def eigh(A, UPLO="L", *, out=None):
     """
     check_matrices("linalg.eigh", A)
     lower = is_lower(UPLO)
-    made = linalg_eigh(A, lower) if out is None else linalg_eigh(A, lower, out=tuple(out))
+    made = linalg_eigh(A, lower) if out is None else linalg_eigh(A, lower, out=targets("linalg_eigh", out, 2))
     return named("linalg_eigh", "eigenvalues eigenvectors", made)
 
 
@@ -108,7 +109,7 @@ def eig(A, *, out=None):
     check_matrices("linalg.eig", A)
     made = linalg_eig(A)
     if out is not None:
-        made = check_safe("torch.linalg.eig", ("eigenvalues", "eigenvectors"), made, tuple(out))
+        made = check_safe("torch.linalg.eig", ("eigenvalues", "eigenvectors"), made, targets("linalg_eig", out, 2))
     return named("linalg_eig", "eigenvalues eigenvectors", made)
 
 

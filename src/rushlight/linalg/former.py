@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.declare import composite
 from ..ops.named import named
-from ..ops.writing import store
+from ..ops.writing import store_all
 from .exponential import matrix_exp
 from .low_rank import pca_lowrank, svd_lowrank
 from .preconditioned import lobpcg
@@ -34,7 +34,7 @@ def svd(input, some=True, compute_uv=True, *, out=None):
         batch, (m, n) = input.shape[:-2], input.shape[-2:]
         parts = input.new_zeros((*batch, m, m)), svdvals(input), input.new_zeros((*batch, n, n))
     if out is not None:
-        parts = tuple(store(target, part, "svd") for target, part in zip(out, parts, strict=True))
+        parts = store_all("svd", out, parts)
     return named("svd", "U S V", parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ops.declare import FUNCTIONS, add_method, composite
 from ..ops.named import named
+from ..ops.writing import store_all, targets
 from . import definite, determinants, inverses, lu_factors, reflections, solving
 from .outputs import needs_gradient
 
@@ -40,7 +41,7 @@ def lu(A, pivot=True, get_infos=False, out=None):
     """
     made = lu_factors.lu_factor_ex(A, pivot=pivot)
     if out is not None:
-        made = stored("lu", out, made[: len(out)])
+        made = store_all("lu", out, made[: 3 if get_infos else 2])
     return named("_lu_with_info", "LU pivots info", made) if get_infos else tuple(made[:2])
 
 
@@ -63,7 +64,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     """
     arguments = LU_data, LU_pivots, bool(unpack_data), bool(unpack_pivots)
     unpack = lu_factors.factors_unpacked
-    made = unpack(*arguments) if out is None else unpack(*arguments, out=tuple(out))
+    made = unpack(*arguments) if out is None else unpack(*arguments, out=targets("lu_unpack", out, 3))
     if needs_gradient(LU_data):  # P has no derivative
         made = made[0].detach(), *made[1:]
     return named("lu_unpack", "P L U", made)
@@ -83,7 +84,11 @@ def geqrf(input, *, out=None):
     R lies on and above the diagonal of a, the reflections below it that `linalg.householder_product` and `ormqr` take;
     tau are their factors. There is no derivative.
     """
-    made = reflections.reflections_of(input) if out is None else reflections.reflections_of(input, out=tuple(out))
+    made = (
+        reflections.reflections_of(input)
+        if out is None
+        else reflections.reflections_of(input, out=targets("geqrf", out, 2))
+    )
     return named("geqrf", "a tau", made)
 
 
@@ -96,15 +101,8 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, 
     return named(
         "triangular_solve",
         "solution cloned_coefficient",
-        made if out is None else stored("triangular_solve", out, made),
+        made if out is None else store_all("triangular_solve", out, made),
     )
-
-
-def stored(name: str, out, results) -> tuple:
-    from ..ops.writing import check_no_gradient, store
-
-    check_no_gradient(name, results, {}, out)
-    return tuple(store(target, result, name) for target, result in zip(out, results, strict=True))
 
 
 # -- removed ----------------------------------------------------------------------------------

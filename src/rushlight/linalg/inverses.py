@@ -8,7 +8,7 @@ from ..ir.sizes import product
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
 from ..ops.named import named
-from ..ops.writing import store
+from ..ops.writing import store, targets
 from .checks import SINGULAR, check_precision
 
 __all__ = ["inv", "inv_ex", "tensorinv"]
@@ -52,7 +52,11 @@ def inv_ex(A, *, check_errors=False, out=None):
     >>> rushlight.linalg.inv_ex(rushlight.zeros(2, 2)).info
     tensor(1, dtype=rushlight.int32)
     """
-    made = linalg_inv_ex(A, bool(check_errors)) if out is None else linalg_inv_ex(A, bool(check_errors), out=tuple(out))
+    made = (
+        linalg_inv_ex(A, bool(check_errors))
+        if out is None
+        else linalg_inv_ex(A, bool(check_errors), out=targets("linalg_inv_ex", out, 2))
+    )
     return named("linalg_inv_ex", "inverse info", made)
 
 

@@ -11,6 +11,7 @@ from ..ops.checks import scalar_type
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
 from ..ops.named import named
+from ..ops.writing import targets
 from .checks import DIVISION, adjoint_letter, broadcast_batches, check_implemented, check_system
 from .outputs import needs_gradient
 
@@ -57,7 +58,11 @@ def lu_factor(A, *, pivot=True, out=None):
     (tensor([[4.0000, 6.0000],
             [0.2500, 0.5000]]), tensor([2, 2], dtype=rushlight.int32))
     """
-    made = linalg_lu_factor(A, bool(pivot)) if out is None else linalg_lu_factor(A, bool(pivot), out=tuple(out))
+    made = (
+        linalg_lu_factor(A, bool(pivot))
+        if out is None
+        else linalg_lu_factor(A, bool(pivot), out=targets("linalg_lu_factor", out, 2))
+    )
     return named("linalg_lu_factor", "LU pivots", made)
 
 
@@ -70,7 +75,11 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     tensor(1, dtype=rushlight.int32)
     """
     arguments = A, bool(pivot), bool(check_errors)
-    made = linalg_lu_factor_ex(*arguments) if out is None else linalg_lu_factor_ex(*arguments, out=tuple(out))
+    made = (
+        linalg_lu_factor_ex(*arguments)
+        if out is None
+        else linalg_lu_factor_ex(*arguments, out=targets("linalg_lu_factor_ex", out, 3))
+    )
     return named("linalg_lu_factor_ex", "LU pivots info", made)
 
 
@@ -115,7 +124,7 @@ def lu(A, *, pivot=True, out=None):
         factors, pivots, _ = linalg_lu_factor_ex(A, bool(pivot), False)
         made = permutation(pivots, factors.detach()), *triangles(factors)
     else:
-        made = linalg_lu(A, bool(pivot)) if out is None else linalg_lu(A, bool(pivot), out=tuple(out))
+        made = linalg_lu(A, bool(pivot)) if out is None else linalg_lu(A, bool(pivot), out=targets("linalg_lu", out, 3))
     return named("linalg_lu", "P L U", made)
 
 

@@ -14,6 +14,7 @@ from ..ir.primitives.triangles import identity, triangle
 from ..ir.sizes import hint
 from ..ops.declare import Tensor, op
 from ..ops.named import named
+from ..ops.writing import targets
 from .checks import adjoint_letter, check_field, check_implemented, check_matrix, stores_columns
 
 __all__ = ["householder_product", "qr"]
@@ -59,7 +60,7 @@ def qr(A, mode="reduced", *, out=None):
     >>> rushlight.allclose(Q @ R, rushlight.tensor([[3.0, 1.0], [4.0, 2.0]]))
     True
     """
-    made = linalg_qr(A, mode) if out is None else linalg_qr(A, mode, out=tuple(out))
+    made = linalg_qr(A, mode) if out is None else linalg_qr(A, mode, out=targets("linalg_qr", out, 2))
     return named("linalg_qr", "Q R", made)
 
 

@@ -10,7 +10,7 @@ from ..ops.checks import scalar_type
 from ..ops.declare import Number, op
 from ..ops.linear_forms import check_square
 from ..ops.named import named
-from ..ops.writing import store
+from ..ops.writing import store, targets
 from .eigen import UNCONVERGED
 from .outputs import needs_gradient
 
@@ -78,7 +78,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
     """
     check_matrix(A, driver)
     full = bool(full_matrices)
-    made = linalg_svd(A, full) if out is None else linalg_svd(A, full, out=tuple(out))
+    made = linalg_svd(A, full) if out is None else linalg_svd(A, full, out=targets("linalg_svd", out, 3))
     return named("linalg_svd", "U S Vh", made)
 
 

@@ -9,7 +9,7 @@ from ..ir.sizes import product
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
 from ..ops.named import named
-from ..ops.writing import store
+from ..ops.writing import store, targets
 from .checks import (
     UNSOLVED,
     broadcast_batches,
@@ -84,7 +84,11 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
     tensor(1, dtype=rushlight.int32)
     """
     arguments = A, B, bool(left), bool(check_errors)
-    made = linalg_solve_ex(*arguments) if out is None else linalg_solve_ex(*arguments, out=tuple(out))
+    made = (
+        linalg_solve_ex(*arguments)
+        if out is None
+        else linalg_solve_ex(*arguments, out=targets("linalg_solve_ex", out, 2))
+    )
     return named("linalg_solve_ex", "result info", made)
 
 

@@ -8,6 +8,7 @@ from ..ir.sizes import hint
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
 from ..ops.named import named
+from ..ops.writing import targets
 from .checks import broadcast_batches, check_field, check_implemented, check_system
 
 __all__ = ["ldl_factor", "ldl_factor_ex", "ldl_solve"]
@@ -45,7 +46,9 @@ def ldl_factor(A, *, hermitian=False, out=None):
         made = linalg_ldl_factor(A, bool(hermitian), "linalg.ldl_factor", True)
     else:
         info = A.new_empty(A.shape[:-2], dtype=int32)
-        made = linalg_ldl_factor(A, bool(hermitian), "linalg.ldl_factor", True, out=(*out, info))
+        made = linalg_ldl_factor(
+            A, bool(hermitian), "linalg.ldl_factor", True, out=(*targets("linalg_ldl_factor", out, 2), info)
+        )
     return named("linalg_ldl_factor", "LD pivots", made[:2])
 
 
@@ -56,7 +59,11 @@ def ldl_factor_ex(A, *, hermitian=False, check_errors=False, out=None):
     tensor(1, dtype=rushlight.int32)
     """
     arguments = A, bool(hermitian), "linalg.ldl_factor_ex", bool(check_errors)
-    made = linalg_ldl_factor(*arguments) if out is None else linalg_ldl_factor(*arguments, out=tuple(out))
+    made = (
+        linalg_ldl_factor(*arguments)
+        if out is None
+        else linalg_ldl_factor(*arguments, out=targets("linalg_ldl_factor_ex", out, 3))
+    )
     return named("linalg_ldl_factor_ex", "LD pivots info", made)
 
 

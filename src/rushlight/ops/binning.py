@@ -8,7 +8,7 @@ from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
-from .checks import every_sample
+from .checks import check_kinds, every_sample
 from .creation import zeros
 from .declare import Number, composite, op
 from .named import named
@@ -22,6 +22,7 @@ def searched(row, values: Number, right: bool, int32: bool, sorter=None):
     if not isinstance(values, Value):
         values = B.full((), values)
     dtype = dtypes.result_type((row.dtype, False, False), (values.dtype, not values.shape, values.weak))
+    check_kinds("searchsorted_out_cpu", dtype, "buif")
     dtype = dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
     dtype = dtypes.uint8 if dtype is dtypes.bool_ else dtype
     queries = B.reshape(values, (1,)) if values.ndim == 0 else values
@@ -227,9 +228,9 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
 def stored(out, parts):
     if out is None:
         return parts
-    from .writing import store
+    from .writing import store_all
 
-    return tuple(store(target, part, "histogram") for target, part in zip(out, parts))
+    return store_all("histogram", out, parts)
 
 
 def check_histogram(input, bins, range, weight) -> None:

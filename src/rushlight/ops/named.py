@@ -83,9 +83,7 @@ def named(name: str, fields: str, parts):
 def extremes(name: str, parts, out=None):
     """(values, indices), written into `out` if given."""
     if out is not None:
-        from .writing import store
+        from .writing import store_all
 
-        for target, part in zip(out, parts):
-            store(target, part, name)
-        parts = out
+        parts = store_all(name, out, parts)
     return named(name, "values indices", parts)

@@ -7,6 +7,7 @@ from ..ir import build as B
 from .declare import composite, op
 from .named import extremes
 from .reduction import check_not_empty
+from .writing import targets
 
 
 @op(public=False)
@@ -85,7 +86,7 @@ def at_place(x, place, dim: int, keepdim: bool):
 @composite(method=True)
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     """(values, indices) of the k-th smallest element along `dim`, counted from 1."""
-    if out is not None and any(engine.is_alias(target, input) for target in out):
+    if out is not None and any(engine.is_alias(target, input) for target in targets("kthvalue", out, 2)):
         raise RuntimeError(
             "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
             "memory location. Please clone() the tensor before performing the operation."

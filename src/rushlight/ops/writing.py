@@ -85,7 +85,7 @@ def write_directly(called, args, kwargs, outputs: list) -> bool:
     if any(isinstance(v, (tuple, list)) and len(v) > called.most for v in args):
         return False
     found = key_of(called.declaration, args, kwargs)
-    if found is None or any(tensor.numel() == 0 for tensor in outputs):
+    if found is None or not outputs or any(tensor.numel() == 0 for tensor in outputs):
         return False
     key, flat = found
     layouts = tuple([tensor._layout for tensor in outputs])
@@ -156,9 +156,30 @@ def must_be_separate(plan, outputs: list, flat: list) -> bool:
     return shared and not is_elementwise(plan)
 
 
+# -- several results ---------------------------------------------------------------------------------
+def targets(name: str, out, count: int) -> tuple:
+    """`out` as a tuple of as many tensors as there are results; TypeError for anything else."""
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    if len(out) != count:
+        raise TypeError(f"{name}(): argument 'out' must be a tuple of {count} Tensors, but it has {len(out)} elements")
+    for i, tensor in enumerate(out):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name}(): expected Tensor as element {i} of 'out', not {type(tensor).__name__}")
+    return tuple(out)
+
+
+def store_all(name: str, out, results) -> tuple:
+    """Copy results into the tensors of `out`."""
+    return tuple(store(target, result, name) for target, result in zip(targets(name, out, len(results)), results))
+
+
 # -- by a copy --------------------------------------------------------------------------------------
 def store(out: Tensor, result: Tensor, name: str = "out") -> Tensor:
-    """Copy a result into `out`, resizing it first if needed."""
+    """Copy a result into `out`, resizing it first if needed; RuntimeError if one of them requires a gradient."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    check_no_gradient(name, (result,), {}, (out,))
     if category(result.dtype) > category(out.dtype):
         raise RuntimeError(
             f"{name}: result type {result.dtype.name} can't be cast to the desired output type {out.dtype.name}"
