@@ -7,8 +7,8 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype
-from .solve import solve_triangular, wide
-from .triangles import check_square, halved, triangle
+from .solve import adjoint_letter, solve_triangular, wide
+from .triangles import check_square, halved, no_info, triangle
 
 
 # -- Cholesky ---------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ def cholesky(a, *, upper, fails):
 def _(a, *, upper, fails):
     """Column by column, for the whole batch; a matrix that fails stays as it is from there on."""
     a = np.conj(np.swapaxes(a, -1, -2)) if upper else a
-    factor, info = np.tril(a), np.zeros(a.shape[:-2], "int32")
+    factor, info = np.tril(a), no_info(a)
     for j in range(a.shape[-1]):
         row = factor[..., j, :j]
         pivot = factor[..., j, j].real - np.sum(np.abs(row) ** 2, -1)
@@ -45,8 +45,8 @@ def _lower(node, factor):
 
 def _solved(lower, x, adjoint: bool):
     """L^-1 x, or L^-H x."""
-    letter = "C" if lower.dtype.is_complex else "T"
-    return solve_triangular(lower, x, upper=False, unitriangular=False, transpose=letter if adjoint else "N")
+    letter = adjoint_letter(lower) if adjoint else "N"
+    return solve_triangular(lower, x, upper=False, unitriangular=False, transpose=letter)
 
 
 @cholesky.vjp
@@ -80,7 +80,7 @@ def cholesky_inverse(factor, *, upper, fails):
 def _(factor, *, upper, fails):
     lower = np.conj(np.swapaxes(np.triu(factor), -1, -2)) if upper else np.tril(factor)
     product = wide(lower) @ np.conj(np.swapaxes(wide(lower), -1, -2))
-    return np.linalg.inv(product).astype(factor.dtype), np.zeros(factor.shape[:-2], "int32")
+    return np.linalg.inv(product).astype(factor.dtype), no_info(factor)
 
 
 @cholesky_inverse.vjp

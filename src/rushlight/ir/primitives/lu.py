@@ -7,8 +7,8 @@ from ..columns import matrix_primitive
 from ..dtypes import int32, int64
 from ..lazy import np
 from ..primitive import check_dtype, fail
-from .solve import operator_of, solve_triangular, wide
-from .triangles import check_square, identity, triangle
+from .solve import adjoint_letter, operator_of, over_upper, solve_triangular, wide
+from .triangles import check_square, identity, no_derivative, no_info, smaller, triangle
 
 
 @matrix_primitive((2,), (2, 1, 0), {0: 0})
@@ -21,12 +21,6 @@ def lu_factor(a, *, fails):
     if a.ndim < 2:
         fail("lu_factor", f"expected matrices, got {a}")
     return [(a.shape, a.dtype), ((*a.shape[:-2], smaller(a)), int32), (a.shape[:-2], int32)]
-
-
-def smaller(a):
-    """The smaller size of a matrix."""
-    rows, columns = a.shape[-2:]
-    return rows if rows is columns or rows <= columns else columns
 
 
 @lu_factor.numpy
@@ -51,14 +45,9 @@ def _(a, *, fails):
 
 # -- derivative of LU -------------------------------------------------------------------------
 def _unit_lower(factors, x, adjoint: bool = False):
-    letter = ("C" if factors.dtype.is_complex else "T") if adjoint else "N"
+    """L^-1 x, or L^-H x, of the lower triangle with ones on its diagonal."""
+    letter = adjoint_letter(factors) if adjoint else "N"
     return solve_triangular(factors, x, upper=False, unitriangular=True, transpose=letter)
-
-
-def _from_right(factors, x, adjoint: bool):
-    """x U^-1, or x U^-H, of the upper triangle."""
-    letter = "N" if adjoint else "C" if factors.dtype.is_complex else "T"
-    return B.adjoint(solve_triangular(factors, B.adjoint(x), upper=True, unitriangular=False, transpose=letter))
 
 
 def parts(factors):
@@ -105,11 +94,11 @@ def _(node, g, _pivots, _info):
         gupper = gupper - B.dot(B.adjoint(below), gbelow)
     inner = triangle(glower, False, -1) + triangle(gupper, True)
     if below is None:
-        inner = _from_right(square, inner, True)
+        inner = over_upper(square, inner, True)
         inner = inner if right is None else B.concat([inner, gright], -1)
         moved = _unit_lower(square, inner, True)
     else:
-        moved = _from_right(square, B.concat([_unit_lower(square, inner, True), gbelow], -2), True)
+        moved = over_upper(square, B.concat([_unit_lower(square, inner, True), gbelow], -2), True)
     return [unpermuted(_permutation(node), moved)]
 
 
@@ -120,14 +109,14 @@ def _(node, tangent):
     if below is None:
         moved = _unit_lower(square, moved)
         count = square.shape[-1]
-        inner = _from_right(square, moved if right is None else B.narrow(moved, -1, 0, count), False)
+        inner = over_upper(square, moved if right is None else B.narrow(moved, -1, 0, count), False)
         strict = triangle(inner, False, -1)
         found = B.dot(lower, strict) + B.dot(triangle(inner, True), upper)
         if right is not None:
             rest = B.narrow(moved, -1, count, right.shape[-1]) - B.dot(strict, right)
             found = B.concat([found, rest], -1)
         return [found, None, None]
-    moved = _from_right(square, moved, False)
+    moved = over_upper(square, moved, False)
     count = square.shape[-1]
     inner = _unit_lower(square, B.narrow(moved, -2, 0, count))
     found = B.dot(lower, triangle(inner, False, -1)) + B.dot(triangle(inner, True), upper)
@@ -189,15 +178,11 @@ def _(a, *, hermitian, fails):
         other = np.conj(column) if hermitian else column
         left[..., j + 1 :, j + 1 :] -= np.tril(column[..., :, None] * other[..., None, :] * pivot[..., None, None])
     pivots = np.broadcast_to(np.arange(1, n + 1, dtype="int32"), a.shape[:-1])
-    return np.tril(left).astype(a.dtype), pivots.copy(), np.zeros(a.shape[:-2], "int32")
+    return np.tril(left).astype(a.dtype), pivots.copy(), no_info(a)
 
 
-def _no_derivative(node, *_):
-    fail(node.prim.name, f"the derivative for '{node.prim.name}' is not implemented", NotImplementedError)
-
-
-ldl_factor.vjp(_no_derivative)
-ldl_factor.jvp(_no_derivative)
+ldl_factor.vjp(no_derivative)
+ldl_factor.jvp(no_derivative)
 
 
 @matrix_primitive((2, 1, 2), (2, 0), {0: 2})
@@ -217,7 +202,7 @@ def _(factors, pivots, b, *, hermitian, fails):
     diagonal = wide(np.diagonal(factors, axis1=-2, axis2=-1))
     x = np.linalg.solve(lower, wide(b)) / diagonal[..., None]
     x = np.linalg.solve(operator_of(lower, "C" if hermitian else "T"), x)
-    return x.astype(b.dtype), np.zeros(b.shape[:-2], "int32")
+    return x.astype(b.dtype), no_info(b)
 
 
 def _conjugated(x):

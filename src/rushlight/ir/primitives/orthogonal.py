@@ -7,9 +7,8 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype, fail
-from .lu import _no_derivative, smaller
-from .solve import solve_triangular, wide
-from .triangles import halved, triangle
+from .solve import over_upper, wide
+from .triangles import halved, no_derivative, smaller, triangle
 
 MODES = ("reduced", "complete", "r")
 
@@ -39,12 +38,6 @@ def _(a, *, mode):
         return np.zeros((*batch, a.shape[-2], 0), a.dtype), upper.astype(a.dtype), a
     q, upper = np.linalg.qr(wide(a), mode)
     return q.astype(a.dtype), upper.astype(a.dtype), a
-
-
-def _over(upper, x, adjoint: bool = False):
-    """x R^-1, or x R^-H."""
-    letter = "N" if adjoint else "C" if upper.dtype.is_complex else "T"
-    return B.adjoint(solve_triangular(upper, B.adjoint(x), upper=True, unitriangular=False, transpose=letter))
 
 
 def _hermitian_sum(x):
@@ -93,7 +86,7 @@ def _(node, gq, gr, _):
         turned = B.dot(B.adjoint(q), gq)
         inner = -turned if inner is None else inner - turned
     total = B.dot(q, _hermitian_sum(triangle(inner, True)))
-    ga = _over(upper, total if gq is None else total + gq, True)
+    ga = over_upper(upper, total if gq is None else total + gq, True)
     return [B.concat([ga, gright], -1) if broad else ga]
 
 
@@ -112,7 +105,7 @@ def _(node, tangent):
 
 
 def _square_jvp(q, upper, tangent):
-    scaled = _over(upper, tangent)
+    scaled = over_upper(upper, tangent)
     turned = B.dot(B.adjoint(q), scaled)
     strict = triangle(turned, False, -1)
     diagonal = triangle(triangle(turned, True), False)
@@ -140,8 +133,8 @@ def _(a):
     return factors.astype(a.dtype), scales.astype(a.dtype)
 
 
-geqrf.vjp(_no_derivative)
-geqrf.jvp(_no_derivative)
+geqrf.vjp(no_derivative)
+geqrf.jvp(no_derivative)
 
 
 # -- least squares ----------------------------------------------------------------------------

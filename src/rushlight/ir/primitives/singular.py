@@ -12,7 +12,8 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype, fail
-from .spectra import (
+from .spectra import without_phase
+from .triangles import (
     diagonal_of,
     no_info,
     over_gaps,
@@ -21,7 +22,6 @@ from .spectra import (
     scaled_rows,
     skew,
     with_diagonal,
-    without_phase,
 )
 
 

@@ -11,7 +11,7 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype, fail
-from .triangles import check_square, triangle
+from .triangles import check_square, no_info, triangle
 
 
 def check_system(name: str, a, b) -> None:
@@ -52,9 +52,15 @@ def _(a, b, *, upper, unitriangular, transpose):
     return np.linalg.solve(operator_of(wide(a), transpose), wide(b)).astype(b.dtype)
 
 
-def flipped(transpose: str, is_complex: bool) -> str:
-    """The operator whose matrix is the adjoint of op(a)'s, for a real, or "N" and "C" for a complex matrix."""
-    return "N" if transpose != "N" else "C" if is_complex else "T"
+def adjoint_letter(a) -> str:
+    """LAPACK's letter for the adjoint."""
+    return "C" if a.dtype.is_complex else "T"
+
+
+def over_upper(a, x, adjoint: bool = False):
+    """x U^-1, or x U^-H, of the upper triangle of a."""
+    letter = "N" if adjoint else adjoint_letter(a)
+    return B.adjoint(solve_triangular(a, B.adjoint(x), upper=True, unitriangular=False, transpose=letter))
 
 
 def applied(a, b, attrs: dict):
@@ -68,7 +74,7 @@ def adjoint_solve(a, b, attrs: dict):
     """op(a)^H x = b."""
     if a.dtype.is_complex and attrs["transpose"] == "T":
         return solve_triangular(B.conj(a), b, **{**attrs, "transpose": "N"})
-    return solve_triangular(a, b, **{**attrs, "transpose": flipped(attrs["transpose"], a.dtype.is_complex)})
+    return solve_triangular(a, b, **{**attrs, "transpose": "N" if attrs["transpose"] != "N" else adjoint_letter(a)})
 
 
 def read_part(x, attrs: dict):
@@ -143,7 +149,7 @@ def inverse(a, *, fails):
 
 @inverse.numpy
 def _(a, *, fails):
-    return np.linalg.inv(wide(a)).astype(a.dtype), np.zeros(a.shape[:-2], "int32")
+    return np.linalg.inv(wide(a)).astype(a.dtype), no_info(a)
 
 
 @inverse.vjp

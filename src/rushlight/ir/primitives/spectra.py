@@ -13,50 +13,17 @@ from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype, fail, primitive
 from .solve import inverse
-from .triangles import check_square
-
-
-# -- what rules share -------------------------------------------------------------------------
-def on_diagonal(x):
-    """Where the diagonal of each matrix is."""
-    plane = x.shape[-2:]
-    return B.expand(B.eq(B.iota(plane, 0), B.iota(plane, 1)), x.shape)
-
-
-def diagonal_of(x):
-    return B.diagonal(x, 0, -2, -1)
-
-
-def scaled_columns(x, values):
-    """x times the diagonal matrix of `values`."""
-    return x * B.unsqueeze(values, -2)
-
-
-def scaled_rows(values, x):
-    """The diagonal matrix of `values` times x."""
-    return B.unsqueeze(values, -1) * x
-
-
-def with_diagonal(x, values=None):
-    """x with another diagonal: `values`, or 0."""
-    values = B.zeros_like(x) if values is None else B.cast(B.expand(B.unsqueeze(values, -1), x.shape), x.dtype)
-    return B.where(on_diagonal(x), values, x)
-
-
-def over_gaps(x, values):
-    """x[i, j] / (values[j] - values[i]) off the diagonal, and 0 on it."""
-    gaps = B.unsqueeze(values, -2) - B.unsqueeze(values, -1)
-    here = on_diagonal(gaps)
-    return B.where(here, 0.0, x) / B.where(here, 1.0, gaps)
-
-
-def skew(x):
-    return x - B.adjoint(x)
-
-
-def plus(a, b):
-    """a + b, where None is 0."""
-    return b if a is None else a if b is None else a + b
+from .triangles import (
+    check_square,
+    diagonal_of,
+    hermitian_part,
+    no_info,
+    over_gaps,
+    scaled_columns,
+    scaled_rows,
+    skew,
+    with_diagonal,
+)
 
 
 # -- a condition that a derivative needs -------------------------------------------------------
@@ -89,10 +56,6 @@ def without_phase(x, phases, name: str, what: str):
 
 
 # -- Hermitian matrices ------------------------------------------------------------------------
-def hermitian_part(x):
-    return (x + B.adjoint(x)) * 0.5
-
-
 @matrix_primitive((2,), (1, 2, 0), {1: 0})
 def eigh(a, *, lower, fails):
     """Real eigenvalues in ascending order, orthonormal eigenvectors as columns, LAPACK's int32 info.
@@ -102,10 +65,6 @@ def eigh(a, *, lower, fails):
     check_dtype("eigh", a, "fc")
     check_square("eigh", a)
     return [(a.shape[:-1], a.dtype.to_real()), (a.shape, a.dtype), (a.shape[:-2], int32)]
-
-
-def no_info(a):
-    return np.zeros(a.shape[:-2], "int32")
 
 
 @eigh.numpy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import build as B
+from ..lazy import np
 from ..primitive import fail
 
 
@@ -11,6 +12,23 @@ def check_square(name: str, a) -> None:
         fail(name, f"expected square matrices, got {a}")
 
 
+def smaller(a):
+    """The smaller size of a matrix."""
+    rows, columns = a.shape[-2:]
+    return rows if rows is columns or rows <= columns else columns
+
+
+def no_derivative(node, *_):
+    """The derivative rules of a primitive that has none."""
+    fail(node.prim.name, f"the derivative for '{node.prim.name}' is not implemented", NotImplementedError)
+
+
+def no_info(a):
+    """LAPACK's numbers where nothing failed, as NumPy array."""
+    return np.zeros(a.shape[:-2], "int32")
+
+
+# -- triangles --------------------------------------------------------------------------------
 def triangle(x, upper: bool, offset: int = 0):
     """The part on and above (or below) a diagonal; zeros elsewhere."""
     rows, columns = x.shape[-2:]
@@ -26,8 +44,53 @@ def halved(x):
     return x * B.cast(factor, x.dtype)
 
 
+# -- diagonals --------------------------------------------------------------------------------
+def on_diagonal(shape):
+    """Where the diagonal of each matrix is."""
+    plane = tuple(shape[-2:])
+    return B.broadcast_to(B.eq(B.iota(plane, 0), B.iota(plane, 1)), tuple(shape))
+
+
 def identity(shape, dtype):
-    """The identity (of shape [*B, N, N])."""
-    rows, columns = shape[-2:]
-    one = B.eq(B.iota((rows, columns), 0), B.iota((rows, columns), 1))
-    return B.broadcast_to(B.cast(one, dtype), tuple(shape))
+    """The identity, or what of it a shape [*B, M, N] has room for."""
+    return B.cast(on_diagonal(shape), dtype)
+
+
+def diagonal_of(x):
+    return B.diagonal(x, 0, -2, -1)
+
+
+def scaled_columns(x, values):
+    """x times the diagonal matrix of `values`."""
+    return x * B.unsqueeze(values, -2)
+
+
+def scaled_rows(values, x):
+    """The diagonal matrix of `values` times x."""
+    return B.unsqueeze(values, -1) * x
+
+
+def with_diagonal(x, values=None):
+    """x with another diagonal: `values`, or 0."""
+    values = B.zeros_like(x) if values is None else B.cast(B.expand(B.unsqueeze(values, -1), x.shape), x.dtype)
+    return B.where(on_diagonal(x.shape), values, x)
+
+
+def over_gaps(x, values):
+    """x[i, j] / (values[j] - values[i]) off the diagonal, and 0 on it."""
+    gaps = B.unsqueeze(values, -2) - B.unsqueeze(values, -1)
+    here = on_diagonal(gaps.shape)
+    return B.where(here, 0.0, x) / B.where(here, 1.0, gaps)
+
+
+def skew(x):
+    return x - B.adjoint(x)
+
+
+def hermitian_part(x):
+    return (x + B.adjoint(x)) * 0.5
+
+
+def plus(a, b):
+    """a + b, where None is 0."""
+    return b if a is None else a if b is None else a + b
