@@ -16,6 +16,10 @@ INDEFINITE = (
     "{name}: {{batch}}The factorization could not be completed because the input is not positive-definite (the leading "
     "minor of order {{info}} is not positive-definite)."
 )
+UNCONVERGED = (
+    "{name}: {{batch}}The algorithm failed to converge because the input matrix is ill-conditioned, has too many "
+    "repeated {what}, or contained non-finite values (error code: {{info}})."
+)
 DIVISION = (
     "{name}: {{batch}}U[{{info}},{{info}}] is zero and using it on lu_solve would result in a division by zero. If you "
     "still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
@@ -55,6 +59,15 @@ def check_same_types(name: str, a, b, first: str = "A", second: str = "B") -> No
         )
 
 
+def check_pivots(name: str, factors, pivots, word: str) -> None:
+    """RuntimeError unless there is a pivot for each row of the factors, which errors call `word`."""
+    if pivots.ndim != factors.ndim - 1 or any(a != b for a, b in zip(pivots.shape, factors.shape[:-1])):
+        raise RuntimeError(
+            f"{name}: Expected {word}.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{list(map(hint, pivots.shape))} instead"
+        )
+
+
 def check_system(name: str, a, b, left: bool) -> None:
     """Square a, and b with as many rows (columns, unless `left`)."""
     check_square(name, a)
@@ -83,6 +96,6 @@ def stores_columns(made):
     return made
 
 
-def adjoint_letter(x) -> str:
-    """LAPACK's letter for the adjoint."""
-    return "C" if x.dtype.is_complex else "T"
+def has_no_elements(A) -> bool:
+    """Whether that is known of matrices without a guard."""
+    return any(type(size) is int and size == 0 for size in A.shape[-2:])

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from ..ir import build as B
 from ..ir.primitives import factor
-from ..ir.primitives.solve import solve_triangular
+from ..ir.primitives.solve import adjoint_letter, solve_triangular
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
-from ..ops.named import named
-from ..ops.writing import targets
+from ..ops.named import named_call
 from .checks import (
     INDEFINITE,
     SINGULAR,
-    adjoint_letter,
     broadcast_batches,
     check_field,
     check_implemented,
@@ -65,13 +63,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
     >>> rushlight.linalg.cholesky_ex(-rushlight.eye(2)).info
     tensor(1, dtype=rushlight.int32)
     """
-    arguments = A, bool(upper), bool(check_errors)
-    made = (
-        linalg_cholesky_ex(*arguments)
-        if out is None
-        else linalg_cholesky_ex(*arguments, out=targets("linalg_cholesky_ex", out, 2))
-    )
-    return named("linalg_cholesky_ex", "L info", made)
+    return named_call("linalg_cholesky_ex", linalg_cholesky_ex, A, bool(upper), bool(check_errors), out=out)
 
 
 # -- as functions of tensors ------------------------------------------------------------------

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from ..ir import build as B
+from ..ir.dtypes import finfo
 from ..ir.primitives import lu, solve
-from ..ir.primitives.triangles import identity
+from ..ir.primitives.triangles import diagonal_of, identity, with_diagonal
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
-from ..ops.named import named
-from ..ops.writing import targets
+from ..ops.named import named_call
 from .checks import check_precision
 
 __all__ = ["det", "slogdet"]
@@ -20,7 +20,7 @@ def factors_of(name: str, A) -> tuple:
     check_precision(name, A)
     check_square(name, A)
     factors, pivots, _ = lu.lu_factor(A, fails=None)
-    return factors, pivots, B.diagonal(factors, 0, -2, -1)
+    return factors, pivots, diagonal_of(factors)
 
 
 def parity(pivots, dtype):
@@ -53,17 +53,12 @@ def _(cotangents, outputs, A):
     if g is None:
         return None
     det, factors, pivots = outputs
-    diagonal = B.diagonal(factors, 0, -2, -1)
-    tiny = B.where(B.eq(diagonal, 0), B.cast(eps_of(A.dtype), A.dtype), diagonal)
-    on = B.ne(identity(factors.shape, factors.dtype), 0)
-    regular = B.where(on, B.unsqueeze(tiny, -1), factors)
+    diagonal = diagonal_of(factors)
+    tiny = B.where(B.eq(diagonal, 0), B.cast(finfo(A.dtype.to_real()).eps, A.dtype), diagonal)
+    regular = with_diagonal(factors, tiny)
     det = B.where(B.eq(det, 0), product_of(tiny, pivots), det)
     scale = B.unsqueeze(B.unsqueeze(g * B.conj(det), -1), -1)
     return solve.solve(A, regular, pivots, scale * identity(A.shape, A.dtype), adjoint=True)
-
-
-def eps_of(dtype) -> float:
-    return 2.0**-23 if dtype.to_real().itemsize == 4 else 2.0**-52
 
 
 det = linalg_det
@@ -106,8 +101,7 @@ def slogdet(A, *, out=None):
     >>> rushlight.linalg.slogdet(rushlight.tensor([[1.0, 2.0], [3.0, 5.0]])).sign
     tensor(-1.)
     """
-    made = linalg_slogdet(A) if out is None else linalg_slogdet(A, out=targets("linalg_slogdet", out, 2))
-    return named("linalg_slogdet", "sign logabsdet", made)
+    return named_call("linalg_slogdet", linalg_slogdet, A, out=out)
 
 
 def logdet(input):

@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 from ..ir.primitives import spectra
-from ..ops.checks import scalar_type
 from ..ops.declare import op
 from ..ops.linear_forms import check_square
-from ..ops.named import named
+from ..ops.named import named, named_call
 from ..ops.writing import targets
+from .checks import UNCONVERGED, check_implemented
 from .outputs import check_safe, needs_gradient
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh"]
-
-UNCONVERGED = (
-    "{name}: {{batch}}The algorithm failed to converge because the input matrix is ill-conditioned, has too many "
-    "repeated eigenvalues, or contained non-finite values (error code: {{info}})."
-)
 
 
 def check_matrices(name: str, A) -> None:
     """Square matrices of single or double precision."""
     check_square(name, A)
-    if A.dtype.kind not in "fc" or A.dtype.itemsize == 2:
-        kernel = name.replace(".", "_") + "_cpu"
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type(A.dtype)}'")
+    check_implemented(name.replace(".", "_") + "_cpu", A)
 
 
 # -- Hermitian matrices -------------------------------------------------------------------------------
 @op(public=False, out=True, exact=True)
 def linalg_eigh(A, lower: bool):
     """Eigenvalues and eigenvectors by one triangle."""
-    return spectra.eigh(A, lower=lower, fails=UNCONVERGED.format(name="linalg.eigh"))[:2]
+    return spectra.eigh(A, lower=lower, fails=UNCONVERGED.format(name="linalg.eigh", what="eigenvalues"))[:2]
 
 
 @op(public=False, out=True, exact=True)
 def linalg_eigvalsh(A, lower: bool):
     """Eigenvalues by one triangle."""
-    return spectra.eigvalsh(A, lower=lower, fails=UNCONVERGED.format(name="linalg.eigh"))[0]
+    return spectra.eigvalsh(A, lower=lower, fails=UNCONVERGED.format(name="linalg.eigh", what="eigenvalues"))[0]
 
 
 def is_lower(UPLO) -> bool:
@@ -63,8 +56,7 @@ def eigh(A, UPLO="L", *, out=None):
     """
     check_matrices("linalg.eigh", A)
     lower = is_lower(UPLO)
-    made = linalg_eigh(A, lower) if out is None else linalg_eigh(A, lower, out=targets("linalg_eigh", out, 2))
-    return named("linalg_eigh", "eigenvalues eigenvectors", made)
+    return named_call("linalg_eigh", linalg_eigh, A, lower, out=out)
 
 
 def eigvalsh(A, UPLO="L", *, out=None):
@@ -84,13 +76,13 @@ def eigvalsh(A, UPLO="L", *, out=None):
 @op(public=False)
 def linalg_eig(A):
     """Eigenvalues and eigenvectors."""
-    return spectra.eig(A, fails=UNCONVERGED.format(name="linalg.eig"))[:2]
+    return spectra.eig(A, fails=UNCONVERGED.format(name="linalg.eig", what="eigenvalues"))[:2]
 
 
 @op(public=False)
 def linalg_eigvals(A):
     """Eigenvalues."""
-    return spectra.eigvals(A, fails=UNCONVERGED.format(name="linalg.eigvals"))[0]
+    return spectra.eigvals(A, fails=UNCONVERGED.format(name="linalg.eigvals", what="eigenvalues"))[0]
 
 
 def eig(A, *, out=None):
@@ -110,7 +102,7 @@ def eig(A, *, out=None):
     made = linalg_eig(A)
     if out is not None:
         made = check_safe("torch.linalg.eig", ("eigenvalues", "eigenvectors"), made, targets("linalg_eig", out, 2))
-    return named("linalg_eig", "eigenvalues eigenvectors", made)
+    return named("linalg_eig", made)
 
 
 def eigvals(A, *, out=None):

@@ -12,6 +12,7 @@ import math
 from ..core.engine import reveal
 from ..ir import build as B
 from ..ir import dtypes
+from ..ir.primitives.triangles import identity
 from ..ops.declare import op
 from ..ops.linear_forms import check_square
 from ..ops.vector_norm import check_norm
@@ -107,7 +108,7 @@ def halvings(x, degree: int, most: int):
 def taylor(x, degree: int):
     """The Taylor polynomial: coefficients grouped by powers of the highest power that is formed."""
     count, _ = POLYNOMIALS[degree]
-    powers = [identity_like(x), x]
+    powers = [identity(x.shape, x.dtype), x]
     while len(powers) <= count:
         powers.append(B.matmul(powers[-1], x))
     groups = range(0, degree, count)
@@ -118,11 +119,6 @@ def taylor(x, degree: int):
         if first:
             value = B.matmul(value, powers[count])
     return value
-
-
-def identity_like(x):
-    plane = x.shape[-2:]
-    return B.expand(B.cast(B.eq(B.iota(plane, 0), B.iota(plane, 1)), x.dtype), x.shape)
 
 
 @linalg_matrix_exp.vjp

@@ -7,8 +7,8 @@ from ..ir.primitives import solve as primitives
 from ..ir.sizes import product
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
-from ..ops.named import named
-from ..ops.writing import store, targets
+from ..ops.named import named_call
+from ..ops.writing import store
 from .checks import SINGULAR, check_precision
 
 __all__ = ["inv", "inv_ex", "tensorinv"]
@@ -52,12 +52,7 @@ def inv_ex(A, *, check_errors=False, out=None):
     >>> rushlight.linalg.inv_ex(rushlight.zeros(2, 2)).info
     tensor(1, dtype=rushlight.int32)
     """
-    made = (
-        linalg_inv_ex(A, bool(check_errors))
-        if out is None
-        else linalg_inv_ex(A, bool(check_errors), out=targets("linalg_inv_ex", out, 2))
-    )
-    return named("linalg_inv_ex", "inverse info", made)
+    return named_call("linalg_inv_ex", linalg_inv_ex, A, bool(check_errors), out=out)
 
 
 def tensorinv(A, ind=2, *, out=None):

@@ -9,7 +9,7 @@ from ..ir.primitives import orthogonal
 from ..ops.checks import scalar_type
 from ..ops.declare import Tensor, op
 from ..ops.named import named
-from .checks import broadcast_batches
+from .checks import broadcast_batches, has_no_elements
 
 __all__ = ["lstsq"]
 
@@ -61,7 +61,7 @@ def lstsq(A, B, rcond=None, *, driver=None):
         A.new_empty((0,), dtype=int64) if driver == "gels" else rank,
         values if driver in ("gelsd", "gelss") else A.new_empty((0,), dtype=A.dtype.to_real()),
     )
-    return named("linalg_lstsq", "solution residuals rank singular_values", parts)
+    return named("linalg_lstsq", parts)
 
 
 def is_vector(A, right) -> bool:
@@ -99,7 +99,7 @@ def least_squares(A: Tensor, right: Tensor, driver: str, rcond: Exponent):
     """The solution in the first rows of the first result; sums of squared residuals, the rank, the singular values."""
     A, right = broadcast_batches(A, right)
     rows, columns = A.shape[-2:]
-    if any(type(size) is int and size == 0 for size in (rows, columns)):
+    if has_no_elements(A):
         return solution_of_nothing(A, right)
     larger = rows if rows >= columns else columns
     padded = right if larger is rows else B.pad(right, [0] * right.ndim, [*[0] * (right.ndim - 2), larger - rows, 0])

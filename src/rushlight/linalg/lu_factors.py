@@ -5,14 +5,12 @@ from __future__ import annotations
 from ..ir import build as B
 from ..ir.dtypes import int32
 from ..ir.primitives import lu as primitives
-from ..ir.primitives.solve import solve_triangular
+from ..ir.primitives.solve import adjoint_letter, solve_triangular
 from ..ir.sizes import hint
-from ..ops.checks import scalar_type
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
-from ..ops.named import named
-from ..ops.writing import targets
-from .checks import DIVISION, adjoint_letter, broadcast_batches, check_implemented, check_system
+from ..ops.named import named, named_call
+from .checks import DIVISION, broadcast_batches, check_implemented, check_pivots, check_same_types, check_system
 from .outputs import needs_gradient
 
 __all__ = ["lu", "lu_factor", "lu_factor_ex", "lu_solve"]
@@ -58,12 +56,7 @@ def lu_factor(A, *, pivot=True, out=None):
     (tensor([[4.0000, 6.0000],
             [0.2500, 0.5000]]), tensor([2, 2], dtype=rushlight.int32))
     """
-    made = (
-        linalg_lu_factor(A, bool(pivot))
-        if out is None
-        else linalg_lu_factor(A, bool(pivot), out=targets("linalg_lu_factor", out, 2))
-    )
-    return named("linalg_lu_factor", "LU pivots", made)
+    return named_call("linalg_lu_factor", linalg_lu_factor, A, bool(pivot), out=out)
 
 
 def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
@@ -74,13 +67,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     >>> rushlight.linalg.lu_factor_ex(rushlight.zeros(2, 2)).info
     tensor(1, dtype=rushlight.int32)
     """
-    arguments = A, bool(pivot), bool(check_errors)
-    made = (
-        linalg_lu_factor_ex(*arguments)
-        if out is None
-        else linalg_lu_factor_ex(*arguments, out=targets("linalg_lu_factor_ex", out, 3))
-    )
-    return named("linalg_lu_factor_ex", "LU pivots info", made)
+    return named_call("linalg_lu_factor_ex", linalg_lu_factor_ex, A, bool(pivot), bool(check_errors), out=out)
 
 
 # -- P, L, U ----------------------------------------------------------------------------------
@@ -101,10 +88,6 @@ def permutation_matrix(pivots, size, dtype, fails: str | None):
 @op(public=False, out=True, exact=True)
 def linalg_lu(A: Tensor, pivot: bool):
     """P, L and U."""
-    if A.ndim < 2:
-        raise RuntimeError(
-            f"linalg.lu: Expected tensor with 2 or more dimensions. Got size: {list(map(hint, A.shape))} instead"
-        )
     factors, pivots, _ = factorised("linalg.lu", A, pivot, None)
     return permutation_matrix(pivots, A.shape[-2], A.dtype, None), *unpacked(factors)
 
@@ -122,10 +105,8 @@ def lu(A, *, pivot=True, out=None):
     """
     if out is None and needs_gradient(A):
         factors, pivots, _ = linalg_lu_factor_ex(A, bool(pivot), False)
-        made = permutation(pivots, factors.detach()), *triangles(factors)
-    else:
-        made = linalg_lu(A, bool(pivot)) if out is None else linalg_lu(A, bool(pivot), out=targets("linalg_lu", out, 3))
-    return named("linalg_lu", "P L U", made)
+        return named("linalg_lu", (permutation(pivots, factors.detach()), *triangles(factors)))
+    return named_call("linalg_lu", linalg_lu, A, bool(pivot), out=out)
 
 
 @op(public=False)
@@ -186,22 +167,14 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
 
 
 def check_factors(name: str, factors, pivots, right) -> None:
-    if factors.dtype is not right.dtype:
-        raise RuntimeError(
-            f"{name}: Expected LU and B to have the same dtype, but found LU of type {scalar_type(factors.dtype)} and "
-            f"B of type {scalar_type(right.dtype)} instead"
-        )
+    check_same_types(name, factors, right, "LU", "B")
     if pivots.dtype is not int32:
         raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
     check_square(name, factors)
     check_implemented("lu_solve_cpu", factors)
     if pivots.ndim < 1 or pivots.shape[-1] != factors.shape[-1]:
         raise RuntimeError(f"{name}: Number of pivots per batch should be same as the dimension of the matrix")
-    if len(pivots.shape) != len(factors.shape) - 1 or any(a != b for a, b in zip(pivots.shape, factors.shape[:-1])):
-        raise RuntimeError(
-            f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
-            f"{list(map(hint, pivots.shape))} instead"
-        )
+    check_pivots(name, factors, pivots, "LU")
 
 
 def solved_by_factors(name: str, factors, pivots, right, left: bool, adjoint: bool):

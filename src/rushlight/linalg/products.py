@@ -12,6 +12,7 @@ from ..ops.linear_forms import matrix_power
 from ..ops.matmul import matmul, product_of_chain
 from ..ops.vector_norm import check_norm, check_target
 from ..ops.writing import store
+from .checks import check_same_types
 
 __all__ = ["cross", "diagonal", "matmul", "matrix_power", "multi_dot", "vander", "vecdot"]
 
@@ -30,11 +31,7 @@ def vecdot(x, y, *, dim=-1, out=None):
     tensor([3., 7.])
     """
     check_norm("linalg.vecdot", x)
-    if x.dtype is not y.dtype:
-        raise RuntimeError(
-            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {scalar_type(x.dtype)} and "
-            f"y of type {scalar_type(y.dtype)} instead"
-        )
+    check_same_types("linalg.vecdot", x, y, "x", "y")
     check_target("linalg.vecdot", out, x.dtype)
     if x.ndim == y.ndim == 1 and x.shape != y.shape:
         raise RuntimeError(

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from ..ir import build as B
 from ..ir.primitives import orthogonal
-from ..ir.primitives.solve import solve_triangular
+from ..ir.primitives.solve import adjoint_letter, solve_triangular
 from ..ir.primitives.triangles import identity, triangle
 from ..ir.sizes import hint
 from ..ops.declare import Tensor, op
-from ..ops.named import named
-from ..ops.writing import targets
-from .checks import adjoint_letter, check_field, check_implemented, check_matrix, stores_columns
+from ..ops.named import named_call
+from .checks import check_field, check_implemented, check_matrix, has_no_elements, stores_columns
 
 __all__ = ["householder_product", "qr"]
 
@@ -32,7 +31,7 @@ def linalg_qr(A: Tensor, mode: str):
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
         )
     check_implemented("geqrf_cpu", A)
-    if any(type(size) is int and size == 0 for size in A.shape[-2:]):
+    if has_no_elements(A):
         return factors_of_nothing(A, mode)
     q, r, _ = orthogonal.qr(A, mode=mode)
     return B.zeros((0,), A.dtype) if mode == "r" else q, r
@@ -60,8 +59,7 @@ def qr(A, mode="reduced", *, out=None):
     >>> rushlight.allclose(Q @ R, rushlight.tensor([[3.0, 1.0], [4.0, 2.0]]))
     True
     """
-    made = linalg_qr(A, mode) if out is None else linalg_qr(A, mode, out=targets("linalg_qr", out, 2))
-    return named("linalg_qr", "Q R", made)
+    return named_call("linalg_qr", linalg_qr, A, mode, out=out)
 
 
 @op(public=False, out=True, exact=True)

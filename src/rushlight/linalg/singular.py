@@ -6,29 +6,25 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir.dtypes import finfo
 from ..ir.primitives import singular, spectra
+from ..ir.primitives.triangles import identity
 from ..ops.checks import scalar_type
 from ..ops.declare import Number, op
 from ..ops.linear_forms import check_square
-from ..ops.named import named
-from ..ops.writing import store, targets
-from .eigen import UNCONVERGED
+from ..ops.named import named_call
+from ..ops.writing import store
+from . import checks
 from .outputs import needs_gradient
 
 __all__ = ["pinv", "svd", "svdvals"]
 
-FAILS = UNCONVERGED.format(name="linalg.svd").replace("eigenvalues", "singular values")
+FAILS = checks.UNCONVERGED.format(name="linalg.svd", what="singular values")
 
 
 def check_matrix(A, driver=None) -> None:
     """Matrices of single or double precision, and no choice of driver, which is for GPUs."""
-    if A.ndim < 2:
-        raise RuntimeError("linalg.svd: The input tensor A must have at least 2 dimensions.")
-    if A.dtype.kind not in "fc":
-        raise RuntimeError(
-            f"linalg.svd: Expected a floating point or complex tensor as input. Got {scalar_type(A.dtype)}"
-        )
-    if A.dtype.itemsize == 2:
-        raise NotImplementedError(f"\"linalg_svd_cpu\" not implemented for '{scalar_type(A.dtype)}'")
+    checks.check_matrix("linalg.svd", A)
+    checks.check_field("linalg.svd", A)
+    checks.check_implemented("linalg_svd_cpu", A)
     if driver is not None:
         raise RuntimeError(
             "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
@@ -38,19 +34,15 @@ def check_matrix(A, driver=None) -> None:
 @op(public=False, out=True, exact=True)
 def linalg_svd(A, full: bool):
     """U, S and V^H."""
-    m, n = A.shape[-2:]
-    if any(type(size) is int and size == 0 for size in (m, n)):
-        return vectors_of_nothing(A, m if full else 0, n if full else 0)
+    if checks.has_no_elements(A):
+        return vectors_of_nothing(A, full)
     return singular.svd(A, full=full, fails=FAILS)[:3]
 
 
-def vectors_of_nothing(A, rows: int, columns: int):
+def vectors_of_nothing(A, full: bool):
     """The decomposition of a matrix without elements: any orthonormal vectors, say those of the identity."""
     *batch, m, n = A.shape
-    u, vh = (
-        B.cast(B.eq(B.iota((*batch, *plane), -2), B.iota((*batch, *plane), -1)), A.dtype)
-        for plane in ((m, rows), (columns, n))
-    )
+    u, vh = (identity((*batch, *plane), A.dtype) for plane in ((m, m if full else 0), (n if full else 0, n)))
     return u, B.zeros((*batch, 0), A.dtype.to_real()), vh
 
 
@@ -78,8 +70,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
     """
     check_matrix(A, driver)
     full = bool(full_matrices)
-    made = linalg_svd(A, full) if out is None else linalg_svd(A, full, out=targets("linalg_svd", out, 3))
-    return named("linalg_svd", "U S Vh", made)
+    return named_call("linalg_svd", linalg_svd, A, full, out=out)
 
 
 def svdvals(A, *, driver=None, out=None):
@@ -124,7 +115,9 @@ def cutoff(values, atol, rtol):
 def linalg_pinv(A, atol: Number, rtol: Number, hermitian: bool):
     """The pseudo-inverse by singular values, or by eigenvalues."""
     if hermitian:
-        values, right, _ = spectra.eigh(A, lower=True, fails=UNCONVERGED.format(name="linalg.eigh"))
+        values, right, _ = spectra.eigh(
+            A, lower=True, fails=checks.UNCONVERGED.format(name="linalg.eigh", what="eigenvalues")
+        )
         left, sizes = right, B.abs(values)
     else:
         left, values, vh, _ = singular.svd(A, full=False, fails=FAILS)

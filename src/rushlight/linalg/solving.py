@@ -8,8 +8,8 @@ from ..ir.primitives import solve as primitives
 from ..ir.sizes import product
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
-from ..ops.named import named
-from ..ops.writing import store, targets
+from ..ops.named import named_call
+from ..ops.writing import store
 from .checks import (
     UNSOLVED,
     broadcast_batches,
@@ -83,13 +83,7 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
     >>> rushlight.linalg.solve_ex(rushlight.zeros(2, 2), rushlight.ones(2)).info
     tensor(1, dtype=rushlight.int32)
     """
-    arguments = A, B, bool(left), bool(check_errors)
-    made = (
-        linalg_solve_ex(*arguments)
-        if out is None
-        else linalg_solve_ex(*arguments, out=targets("linalg_solve_ex", out, 2))
-    )
-    return named("linalg_solve_ex", "result info", made)
+    return named_call("linalg_solve_ex", linalg_solve_ex, A, B, bool(left), bool(check_errors), out=out)
 
 
 # -- triangular -------------------------------------------------------------------------------

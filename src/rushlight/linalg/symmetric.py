@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from ..ir.dtypes import int32
 from ..ir.primitives import lu as primitives
-from ..ir.sizes import hint
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
-from ..ops.named import named
-from ..ops.writing import targets
-from .checks import broadcast_batches, check_field, check_implemented, check_system
+from ..ops.named import named_call
+from .checks import broadcast_batches, check_field, check_implemented, check_pivots, check_system
 
 __all__ = ["ldl_factor", "ldl_factor_ex", "ldl_solve"]
 
@@ -20,13 +18,23 @@ PIVOTS = (
 )
 
 
-@op(public=False, out=True, exact=True)
-def linalg_ldl_factor(A: Tensor, hermitian: bool, name: str, checked: bool):
-    """The factors in one matrix, the pivots and LAPACK's info."""
+def factorised(name: str, A, hermitian: bool, checked: bool) -> tuple:
     check_square("torch.linalg.ldl_factor_ex", A)
     check_field("torch.linalg.ldl_factor_ex", A)
     check_implemented("ldl_factor_kernel_cpu", A)
     return primitives.ldl_factor(A, hermitian=hermitian, fails=FAILED.format(name=name) if checked else None)
+
+
+@op(public=False, out=True, exact=True)
+def linalg_ldl_factor(A: Tensor, hermitian: bool):
+    """The factors in one matrix, and the pivots."""
+    return factorised("linalg.ldl_factor", A, hermitian, True)[:2]
+
+
+@op(public=False, out=True, exact=True)
+def linalg_ldl_factor_ex(A: Tensor, hermitian: bool, checked: bool):
+    """The factors in one matrix, the pivots and LAPACK's info."""
+    return factorised("linalg.ldl_factor_ex", A, hermitian, checked)
 
 
 def ldl_factor(A, *, hermitian=False, out=None):
@@ -42,14 +50,7 @@ def ldl_factor(A, *, hermitian=False, out=None):
     >>> rushlight.linalg.ldl_factor(rushlight.tensor([[2.0, 4.0], [4.0, 5.0]])).pivots
     tensor([2, 2], dtype=rushlight.int32)
     """
-    if out is None:
-        made = linalg_ldl_factor(A, bool(hermitian), "linalg.ldl_factor", True)
-    else:
-        info = A.new_empty(A.shape[:-2], dtype=int32)
-        made = linalg_ldl_factor(
-            A, bool(hermitian), "linalg.ldl_factor", True, out=(*targets("linalg_ldl_factor", out, 2), info)
-        )
-    return named("linalg_ldl_factor", "LD pivots", made[:2])
+    return named_call("linalg_ldl_factor", linalg_ldl_factor, A, bool(hermitian), out=out)
 
 
 def ldl_factor_ex(A, *, hermitian=False, check_errors=False, out=None):
@@ -58,13 +59,7 @@ def ldl_factor_ex(A, *, hermitian=False, check_errors=False, out=None):
     >>> rushlight.linalg.ldl_factor_ex(rushlight.zeros(2, 2)).info
     tensor(1, dtype=rushlight.int32)
     """
-    arguments = A, bool(hermitian), "linalg.ldl_factor_ex", bool(check_errors)
-    made = (
-        linalg_ldl_factor(*arguments)
-        if out is None
-        else linalg_ldl_factor(*arguments, out=targets("linalg_ldl_factor_ex", out, 3))
-    )
-    return named("linalg_ldl_factor_ex", "LD pivots info", made)
+    return named_call("linalg_ldl_factor_ex", linalg_ldl_factor_ex, A, bool(hermitian), bool(check_errors), out=out)
 
 
 @op(public=False, out=True, exact=True)
@@ -82,11 +77,7 @@ def linalg_ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool =
     check_square(name, LD)
     if B.ndim < 2:
         raise RuntimeError(f"{name}: Expected B to have at least 2 dimensions, but it has {B.ndim} dimensions instead")
-    if pivots.ndim != LD.ndim - 1 or any(a != b for a, b in zip(pivots.shape, LD.shape[:-1])):
-        raise RuntimeError(
-            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
-            f"{list(map(hint, pivots.shape))} instead"
-        )
+    check_pivots(name, LD, pivots, "LD")
     if pivots.dtype is not int32:
         raise RuntimeError(f"{name}: Expected pivots to be integers. Got {pivots.dtype.name}")
     if LD.dtype is not B.dtype:

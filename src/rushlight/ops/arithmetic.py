@@ -8,7 +8,7 @@ from ..ir.dtypes import category
 from ..ir.graph import Value
 from .checks import check_kinds
 from .declare import Number, Tensor, composite, op
-from .named import named
+from .named import named_call
 
 
 def check_tensor(name: str, *operands) -> None:
@@ -315,8 +315,7 @@ def mantissa_and_exponent(input):
 @composite(method=True)
 def frexp(input, *, out=None):
     """(mantissa, exponent) with input = mantissa * 2 ** exponent and 1/2 <= |mantissa| < 1; the exponent is int32."""
-    made = mantissa_and_exponent(input) if out is None else mantissa_and_exponent(input, out=out)
-    return named("frexp", "mantissa exponent", made)
+    return named_call("frexp", mantissa_and_exponent, input, out=out)
 
 
 LEAST_NORMAL = {"float32": 2.0**-126, "float64": 2.0**-1022}

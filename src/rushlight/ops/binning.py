@@ -222,7 +222,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
         low, high = limits("torch.histogram()", input, *(range or ((0, 0) if input.numel() else (0, 1))), 0.5)
         edges = linspace(low, high, bins + 1, dtype=input.dtype)
     found = binned_between(input.detach(), edges, weight, bool(density))
-    return named("histogram", "hist bin_edges", stored(out, (found, edges)))
+    return named("histogram", stored(out, (found, edges)))
 
 
 def stored(out, parts):

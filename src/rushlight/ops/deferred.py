@@ -12,14 +12,11 @@ from .declare import FUNCTIONS, METHODS
 MODULES = {
     "fft.frames": ("istft stft", "istft stft"),
     "linalg.former": (
-        "lobpcg matrix_exp matrix_rank pca_lowrank pinverse svd svd_lowrank",
-        "matrix_exp pinverse svd",
-    ),
-    "linalg.functions": (
-        "cholesky cholesky_inverse cholesky_solve det eig geqrf inverse logdet lstsq lu lu_solve lu_unpack orgqr ormqr "
-        "qr slogdet solve symeig triangular_solve",
-        "cholesky cholesky_inverse cholesky_solve det eig geqrf inverse logdet lstsq lu lu_solve orgqr ormqr qr "
-        "slogdet solve symeig triangular_solve",
+        "cholesky cholesky_inverse cholesky_solve det eig geqrf inverse lobpcg logdet lstsq lu lu_solve lu_unpack "
+        "matrix_exp matrix_rank orgqr ormqr pca_lowrank pinverse qr slogdet solve svd svd_lowrank symeig "
+        "triangular_solve",
+        "cholesky cholesky_inverse cholesky_solve det eig geqrf inverse logdet lstsq lu lu_solve matrix_exp orgqr "
+        "ormqr pinverse qr slogdet solve svd symeig triangular_solve",
     ),
 }
 DEFERRED = {name: module for module, (functions, _) in MODULES.items() for name in functions.split()}

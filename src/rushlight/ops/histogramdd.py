@@ -66,7 +66,7 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     points = input.detach().reshape(-1, count)
     given = any(isinstance(b, Tensor) for b in bins)
     edges = given_edges(input, bins) if given else equal_edges(points, bins, range)
-    return named("histogramdd", "hist bin_edges", (counted_between(points, edges, weight, bool(density)), tuple(edges)))
+    return named("histogramdd", (counted_between(points, edges, weight, bool(density)), tuple(edges)))
 
 
 def given_edges(input, bins: list) -> list:

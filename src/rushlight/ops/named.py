@@ -11,6 +11,7 @@ FIELDS = {
     **dict.fromkeys(
         ("cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian", "sort", "topk"), "values indices"
     ),
+    "_lu_with_info": "LU pivots info",
     "aminmax": "min max",
     "frexp": "mantissa exponent",
     "geqrf": "a tau",
@@ -75,9 +76,19 @@ def type_of(name: str) -> type:
     return TYPES.get(name) or declare(name, FIELDS[name])
 
 
-def named(name: str, fields: str, parts):
+def named(name: str, parts):
     """A named tuple of the op's kind, as `torch.return_types` has it."""
-    return tuple.__new__(TYPES.get(name) or declare(name, fields), parts)
+    return tuple.__new__(type_of(name), parts)
+
+
+def named_call(name: str, called, *arguments, out=None):
+    """The results of an op with their names; they are the tensors of `out` if that is given."""
+    kind = type_of(name)
+    if out is None:
+        return tuple.__new__(kind, called(*arguments))
+    from .writing import targets
+
+    return tuple.__new__(kind, called(*arguments, out=targets(name, out, kind.n_fields)))
 
 
 def extremes(name: str, parts, out=None):
@@ -86,4 +97,4 @@ def extremes(name: str, parts, out=None):
         from .writing import store_all
 
         parts = store_all(name, out, parts)
-    return named(name, "values indices", parts)
+    return named(name, parts)

@@ -10,7 +10,7 @@ from ..ir.sizes import product
 from .arithmetic import maximum, minimum
 from .checks import check_kinds
 from .declare import composite, op
-from .named import extremes, named
+from .named import extremes, named_call
 
 
 def reduced_dims(x, dim) -> tuple:
@@ -151,10 +151,7 @@ def _(cotangents, outputs, input, dim=None, keepdim=False):
 @composite(method=True)
 def aminmax(input, *, dim=None, axis=None, keepdim=False, out=None):
     """(min, max): the smallest and the largest elements, over all or one dim."""
-    dim = axis if dim is None else dim
-    if out is not None:
-        both_extremes(input, dim, keepdim, out=out)
-    return named("aminmax", "min max", both_extremes(input, dim, keepdim) if out is None else out)
+    return named_call("aminmax", both_extremes, input, axis if dim is None else dim, keepdim, out=out)
 
 
 def _place(name: str, function, word: str):
@@ -299,7 +296,7 @@ def var_of(input, dim: int | tuple | None, correction: int | float, keepdim: boo
 @op(public=False)
 def std_of(input, dim: int | tuple | None, correction: int | float, keepdim: bool):
     """The standard deviation."""
-    return B.sqrt(variance(input, reduced_dims(input, dim), correction, keepdim))
+    return B.root(variance(input, reduced_dims(input, dim), correction, keepdim))
 
 
 @op(public=False)
@@ -313,7 +310,7 @@ def var_mean_of(input, dim: int | tuple | None, correction: int | float, keepdim
 def std_mean_of(input, dim: int | tuple | None, correction: int | float, keepdim: bool):
     """The standard deviation and the mean."""
     dims = reduced_dims(input, dim)
-    return B.sqrt(variance(input, dims, correction, keepdim)), B.mean(input, dims, keepdim)
+    return B.root(variance(input, dims, correction, keepdim)), B.mean(input, dims, keepdim)
 
 
 def _spread(name: str, made, word: str):

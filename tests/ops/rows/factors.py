@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rushlight.linalg import functions  # noqa: F401 - it declares the ops
+from rushlight.linalg import former  # noqa: F401 - it declares the ops
 
 from ..op_samples import Row
 
