@@ -9,6 +9,7 @@ from ..core import Tensor, engine
 from ..core.engine import is_grad_enabled
 from ..ir.dtypes import bfloat16, float16, float32
 from ..ops import activation
+from ..ops.copying import converted
 from ..ops.declare import FUNCTIONS, METHODS, OPS, REDIRECTED, called_with_values, make_op
 from .state import state
 
@@ -48,11 +49,15 @@ def cast_tensor(tensor: Tensor, dtype) -> Tensor:
     """A tensor in another type; a parameter's is kept, so that a block casts it once."""
     keeps = state.cache_enabled and tensor.dtype is float32 and dtype is not float32
     if not (keeps and tensor.requires_grad and tensor.is_leaf and not tensor._is_view()):
-        return tensor.to(dtype)
+        return converted(tensor, dtype)
     key = (id(tensor), dtype, is_grad_enabled())
     found = state.cache.get(key)
     if found is None or found[1] != tensor._version:
-        found = state.cache[key] = tensor, tensor._version, tensor.to(dtype)  # the tensor lives on, and so does its id
+        found = state.cache[key] = (
+            tensor,
+            tensor._version,
+            converted(tensor, dtype),
+        )  # the tensor lives on, and so does its id
     return found[2]
 
 

@@ -251,6 +251,13 @@ class Function(metaclass=FunctionMeta):
         return alias
 
 
+class InplaceFunction(Function):
+    """A `Function` under the name that old programs derive theirs from; `inplace` is kept for them."""
+
+    def __init__(self, inplace: bool = False):
+        self.inplace = inplace
+
+
 def materialized(grad, like):
     """Zeros for a gradient that nothing produced."""
     if grad is not None:
