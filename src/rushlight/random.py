@@ -133,6 +133,13 @@ def _float_dtype(name: str, function: str) -> DType:
     return dtype
 
 
+def _real_dtype(name: str, function: str) -> DType:
+    dtype = dtype_named(name)
+    if dtype.kind == "c":
+        raise NotImplementedError(f"{function}: complex numbers have no order to draw from, got {name}")
+    return dtype
+
+
 # -- filling memory ---------------------------------------------------------------------------------
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 
@@ -191,6 +198,7 @@ def _threshold(p: float) -> int:
 
 def fill_bernoulli(generator, address: int, count: int, dtype_name: str, p: float = 0.5) -> None:
     """1 with probability p, else 0, in any real dtype."""
+    _real_dtype(dtype_name, "bernoulli_")
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     _fill(generator, _kernel("kernels", "bernoulli", dtype_name), (address,), count, 2, (_threshold(p),))
@@ -198,6 +206,7 @@ def fill_bernoulli(generator, address: int, count: int, dtype_name: str, p: floa
 
 def fill_bernoulli_tensor(generator, address: int, count: int, dtype_name: str, p_address: int, p_dtype: str) -> None:
     """1 with the probability that lies at the same place of a contiguous array of `p_dtype`, else 0."""
+    _real_dtype(dtype_name, "bernoulli_")
     words = 2 if _float_dtype(p_dtype, "bernoulli").itemsize == 8 else 1
     _fill(generator, _kernel("kernels", "bernoulli_tensor", dtype_name, p_dtype), (address, p_address), count, words)
 
@@ -254,7 +263,7 @@ def _fill_integers(generator, address: int, count: int, dtype_name: str, base: i
 
 def fill_random(generator, address: int, count: int, dtype_name: str) -> None:
     """Whole numbers from 0 up to the largest of an integer dtype, or up to 2^digits of a floating one (`random_()`)."""
-    dtype = dtype_named(dtype_name)
+    dtype = _real_dtype(dtype_name, "random_")
     bits = 8 * dtype.itemsize - (dtype.kind == "i")
     range = 2 if dtype.kind == "b" else (1 << _DIGITS[dtype_name]) + 1 if dtype.kind == "f" else 1 << bits
     _fill_integers(generator, address, count, dtype_name, 0, range, dtype.itemsize == 8)
@@ -262,7 +271,7 @@ def fill_random(generator, address: int, count: int, dtype_name: str) -> None:
 
 def fill_randint(generator, address: int, count: int, dtype_name: str, low: int, high: int) -> None:
     """Whole numbers in [low, high)."""
-    dtype = dtype_named(dtype_name)
+    dtype = _real_dtype(dtype_name, "random_")
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     least, most = _bounds(dtype)
@@ -363,8 +372,8 @@ def fill_cauchy(generator, address: int, count: int, dtype_name: str, median=0.0
 
 def fill_geometric(generator, address: int, count: int, dtype_name: str, p: float) -> None:
     """Trials up to the first success of probability p, in any dtype but bool."""
-    if dtype_named(dtype_name).kind == "b":
-        raise RuntimeError("geometric_: expected a dtype other than bool")
+    if _real_dtype(dtype_name, "geometric_").kind == "b":
+        raise NotImplementedError("geometric_: expected a dtype other than bool")
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     kernel = _kernel("normal", "transformed", "geometric", dtype_name)

@@ -76,3 +76,7 @@ def test_trapezoids_of_narrow_numbers_do_not_wrap_around():
     y, x = rl.tensor([100, 50, 200], dtype=rl.uint8), rl.tensor([3, 1, 7], dtype=rl.uint8)
     assert rl.trapezoid(y, x).item() == 600 and rl.trapezoid(y).item() == 200
     assert rl.cumulative_trapezoid(y, x).tolist() == [-150, 600]
+
+
+def test_logcumsumexp_of_no_complex_numbers():
+    assert rl.zeros(0, 3, dtype=rl.complex64).logcumsumexp(0).shape == (0, 3)

@@ -41,6 +41,16 @@ cdef object only_element(Tensor t):
     return t.item()
 
 
+cdef object real_element(Tensor t, str kind):
+    """The element that becomes a real number, which has no imaginary part."""
+    value = only_element(t)
+    if isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+        return value.real
+    return value
+
+
 cdef object _to_list(Tensor t, int dim, int64_t offset):
     cdef Layout layout = t.lay
     if dim == layout.ndim:

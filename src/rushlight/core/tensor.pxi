@@ -380,10 +380,10 @@ cdef class Tensor:
         return bool(self.item())
 
     def __int__(self):
-        return int(only_element(self))
+        return int(real_element(self, "int64_t"))
 
     def __float__(self):
-        return float(only_element(self))
+        return float(real_element(self, "double"))
 
     def __complex__(self):
         return complex(only_element(self))
@@ -603,6 +603,8 @@ cdef class Tensor:
         return _hooks["positive"](self)
 
     def __invert__(self):
+        if self.lay.floating:
+            raise TypeError(f"~ (operator.invert) is only implemented on integer and bool tensors, got {self.lay.dtype.name}")
         return _hooks["bitwise_not"](self)
 
     def __abs__(self):

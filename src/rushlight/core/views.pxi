@@ -201,6 +201,9 @@ cdef bint write_number(Tensor t, index, value) except -1:
     if code > 9 or layout.bits or layout.batch is not None or not (type(value) is float and code >= 6 or type(value) is bool or (
             type(value) is int and code >= 5 and -0x8000000000000000 <= value <= 0x7fffffffffffffff)):
         return False
+    # what may be out of a narrow type's range is checked in `ops`
+    if 6 <= code < 9 and type(value) is not bool and not -65504 <= value <= 65504:
+        return False
     cdef tuple items = index if type(index) is tuple else (index,)
     if len(items) != layout.ndim:
         return False

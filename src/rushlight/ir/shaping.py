@@ -173,6 +173,9 @@ def select(x: Value, dim: int, index) -> Value:
 
 
 def diagonal(x: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+    offset = builtins.max(
+        -(1 << 40), builtins.min(offset, 1 << 40)
+    )  # beyond any size: what it is multiplied by stays in range
     return PRIMITIVES["diagonal"](x, offset=offset, dim1=wrap_dim(dim1, x.ndim), dim2=wrap_dim(dim2, x.ndim))
 
 
@@ -261,6 +264,7 @@ def gather(x: Value, dim: int, index: Value) -> Value:
 def scatter(x: Value, dim: int, index: Value, src, mode: str = "set") -> Value:
     """A copy of x with src (a Value or a number; its leading part, if larger than index) combined into it."""
     index = as_dtype(index, int64)
+    check_room("scatter", x, (dim,), index)
     if type(src) is not Value:
         src = constant(src, index.shape, x.dtype)
     if src.ndim == index.ndim:
@@ -276,9 +280,17 @@ def take(x: Value, *indices: Value, dim: int = 0) -> Value:
 def put(x: Value, values: Value, *indices: Value, dim: int = 0, mode: str = "set") -> Value:
     """A copy of x with values, broadcast to what `take` yields, set or added there."""
     indices = _together_indices(indices)
+    check_room("put", x, range(dim, dim + len(indices)), indices[0])
     shape = (*x.shape[:dim], *indices[0].shape, *x.shape[dim + len(indices) :])
     values = broadcast_to(as_dtype(values, x.dtype), shape)
     return PRIMITIVES["put"](x, values, *indices, dim=dim, mode=mode)
+
+
+def check_room(name: str, x: Value, dims, index: Value) -> None:
+    """No index names a place in a dim of size 0, where no kernel runs that would say so."""
+    for dim in dims:
+        if type(x.shape[dim]) is int and x.shape[dim] == 0 and product(index.shape) != 0:
+            fail(name, f"an index is out of bounds for dimension {dim} with size 0", IndexError)
 
 
 def _together_indices(indices) -> list[Value]:

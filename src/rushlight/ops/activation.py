@@ -181,7 +181,9 @@ def prelu(input, weight: Tensor):
     """x above 0, weight * x below, with one weight or one per channel (dim 1)."""
     check_kinds("prelu_cpu", input.dtype, "f")
     check_slopes(input, weight)
-    if weight.ndim == 1 and input.ndim > 1:
+    if input.ndim == 0:
+        weight = B.reshape(weight, ())
+    elif weight.ndim == 1 and input.ndim > 1:
         weight = B.reshape(weight, (1, weight.shape[0], *(1,) * (input.ndim - 2)))
     return B.where(B.gt(input, 0), input, weight * input)
 

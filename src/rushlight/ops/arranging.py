@@ -199,7 +199,10 @@ def movedim(input, source, destination):
 @op(view=True, method=True)
 def unflatten(input, dim: int, sizes: tuple):
     """Dim `dim` as several dims of the given sizes, one of which may be -1."""
-    d, size = B.wrap_dim(dim, input.ndim), input.shape[B.wrap_dim(dim, input.ndim)]
+    if input.ndim == 0:
+        raise RuntimeError("unflatten: expected a tensor with dims, got one of 0 dims; use reshape")
+    d = B.wrap_dim(dim, input.ndim)
+    size = input.shape[d]
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     known = product(n for n in sizes if n != -1)

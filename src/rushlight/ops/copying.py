@@ -6,6 +6,7 @@ from ..core import engine
 from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtype_names, dtypes
+from .checks import fitting
 from .declare import FUNCTIONS, Number, add_method, composite, op
 from .dtypes import dtype_argument
 from .memory_format import channels_last_strides, contiguous_format, preserve_format
@@ -49,6 +50,7 @@ def fill_(input, value):
         raise TypeError(f"fill_(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    value = fitting(value, input.dtype)
     if input._layout.overlapping:
         fill.in_place(unexpanded(input), value)
         return input

@@ -7,6 +7,7 @@ import math
 from ..core import engine
 from ..core.engine import Tensor
 from ..ir import dtypes
+from .checks import fitting
 from .copying import fill, format_strides
 from .declare import composite
 from .dtypes import dtype_argument
@@ -89,8 +90,10 @@ def filled(
     made = fresh(shape, dtype, False, device, strides, layout, like)
     if made.nbytes <= SMALL and is_plain_zero(value):
         engine.clear_memory(made)
-    elif made.numel():
-        fill.in_place(made, value)
+    else:
+        value = fitting(value, made.dtype)
+        if made.numel():
+            fill.in_place(made, value)
     return made.requires_grad_() if requires_grad else made
 
 

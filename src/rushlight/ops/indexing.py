@@ -8,6 +8,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.sizes import hint
+from .checks import fitting
 from .compaction import compacted, nonzero_columns
 from .copying import copy, fill
 from .declare import Number, composite, op
@@ -109,7 +110,7 @@ def setitem(x, index, value):
         return
     if not is_basic(index):
         if isinstance(index, Tensor) and is_fill_mask(x, index, value):
-            fill_masked.in_place(x, index, value)
+            fill_masked.in_place(x, index, fitting(value, x.dtype))
             return
         found = plain(index if type(index) is tuple else (index,), x.ndim)
         if found is not None:
@@ -153,12 +154,8 @@ def assigned(x, value, same: bool = False):
         if same:
             check_match(x, value)
         return value
-    if isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, complex):
-        if not x.dtype.is_complex:
-            raise RuntimeError(f"value cannot be converted to type {x.dtype.name} without overflow")
-        return value
+    if isinstance(value, (bool, int, float, complex)):
+        return fitting(value, x.dtype)
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         return value.item()
     raise TypeError(f"can't assign a {type(value).__name__} to a tensor of {x.dtype.name}")

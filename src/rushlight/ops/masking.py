@@ -5,20 +5,27 @@ from __future__ import annotations
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import product
+from .checks import fitting
 from .declare import Number, composite, op
 from .indexing import fill_masked, filled_where, is_zero, selected
 
 
-@op(method=True)
-def masked_fill(input, mask, value: Number):
-    """`value`, a number or a 0-dim tensor, where the bool mask holds; `input` and `mask` broadcast."""
+@op(public=False)
+def fill_both(input, mask, value: Number):
+    """`masked_fill`, once the number is known to fit."""
     return filled_where(input, mask, value)
+
+
+@composite(method=True)
+def masked_fill(input, mask, value):
+    """`value`, a number or a 0-dim tensor, where the bool mask holds; `input` and `mask` broadcast."""
+    return fill_both(input, mask, fitting(value, input.dtype))
 
 
 @composite(method=True)
 def masked_fill_(input, mask, value):
     """Write `value` where the mask, which broadcasts to the input's shape, holds."""
-    return fill_masked.in_place(input, mask, value)
+    return fill_masked.in_place(input, mask, fitting(value, input.dtype))
 
 
 @composite(method=True)

@@ -64,8 +64,10 @@ def arange(
     dtype = dtype_for(out, dtype) or common_kind(start, end, step)
     check_kind("arange", dtype)
     if dtype.kind in "ui":
+        check_steps(start, end, step)
         if dtype is dtypes.int64:
-            check_steps(start, end, step)
+            if int(step) == 0:
+                raise ValueError(f"step must be nonzero: {step} is 0 as int64")
             start, end, step = int(start), int(end), int(step)
         count = steps_between(start, end, step)
         start, step = int(start), int(step)

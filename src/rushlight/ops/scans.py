@@ -6,6 +6,7 @@ import math
 
 from ..ir import build as B
 from ..ir import dtypes
+from ..ir.sizes import product
 from .declare import Number, composite, op
 from .indexing import is_zero
 from .named import extremes
@@ -42,7 +43,7 @@ def complex_logcumsumexp(x, dim: int):
 
     The phase of m is kept whole, as adding one by one would do.
     """
-    if x.ndim == 0:
+    if x.ndim == 0 or is_zero(product(x.shape)):
         return x
     top = B.max(B.real(x), (dim,), True)
     top = B.where(B.isfinite(top), top, 0.0)

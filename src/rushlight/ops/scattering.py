@@ -8,6 +8,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.sizes import hint, product
+from .checks import check_kinds, fitting
 from .declare import Number, composite, op
 from .indexing import is_zero, wrapped
 
@@ -154,12 +155,12 @@ def scatter_set(input, dim: int, index, src: Number, mode: str = "set"):
 _REDUCE = {None: "set", "add": "add", "multiply": "mul"}
 
 
-def _scatter_arguments(src, value, reduce) -> tuple:
+def _scatter_arguments(input, src, value, reduce) -> tuple:
     if (src is None) == (value is None):
         raise TypeError("scatter(): expected either src or value")
     if reduce not in _REDUCE:
         raise RuntimeError("reduce argument must be either add or multiply.")
-    return (value if src is None else src), _REDUCE[reduce]
+    return fitting(value if src is None else src, input.dtype), _REDUCE[reduce]
 
 
 @composite(method=True)
@@ -168,14 +169,14 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
 
     `src` is a tensor, or a number (also by the name `value`); `reduce` is None, "add" or "multiply".
     """
-    src, mode = _scatter_arguments(src, value, reduce)
+    src, mode = _scatter_arguments(input, src, value, reduce)
     return written(out, scatter_set(input, dim, index, src, mode), "scatter")
 
 
 @composite(method=True)
 def scatter_(input, dim, index, src=None, *, value=None, reduce=None):
     """In-place form of `scatter`."""
-    src, mode = _scatter_arguments(src, value, reduce)
+    src, mode = _scatter_arguments(input, src, value, reduce)
     return scatter_set.in_place(input, dim, index, src, mode)
 
 
@@ -223,6 +224,8 @@ def reduced_into(name: str, input, dim, index, src, reduce, include_self):
     if is_zero(product(index.shape)):
         return input
     mode = _MODES[reduce]
+    if mode in ("max", "min"):
+        check_kinds(f"{name}_{reduce}_cpu", input.dtype, "buif")
     start = input
     if not include_self:
         start = scattered_into(name, input, dim, index, neutral(mode, input.dtype), "set")
@@ -244,7 +247,8 @@ def slices(name: str, input, dim: int, index, source):
     count = product(index.shape)
     have = source.shape[d] if source.ndim else 1
     if have != count:
-        raise RuntimeError(
+        error = IndexError if name == "index_copy_" else RuntimeError
+        raise error(
             f"{name}(): Number of indices ({hint(count)}) should be equal to source.size(dim): ({hint(have)}), "
             f"for dim: {d}"
         )
@@ -282,9 +286,21 @@ def index_copy(input, dim: int, index, source):
     return B.reshape(B.put(x, source, index, dim=d), input.shape)
 
 
-@op(method=True, inplace=True)
-def index_fill(input, dim: int, index, value: Number):
+@composite(method=True)
+def index_fill(input, dim, index, value):
     """A copy of the input with `value`, a number or a 0-dim tensor, in the slices of `dim` that `index` names."""
+    return fill_slices(input, dim, index, fitting(value, input.dtype))
+
+
+@composite(method=True)
+def index_fill_(input, dim, index, value):
+    """In-place form of `index_fill`."""
+    return fill_slices.in_place(input, dim, index, fitting(value, input.dtype))
+
+
+@op(public=False, inplace=True)
+def fill_slices(input, dim: int, index, value: Number):
+    """`index_fill`, once the number is known to fit."""
     if index.dtype is not dtypes.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:

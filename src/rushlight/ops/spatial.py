@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import hint
+from .checks import fitting
 from .convolution import per_dim
 from .declare import FUNCTIONS, Number, composite, op
 
@@ -103,6 +104,7 @@ def pad(input, pad, mode="constant", value=None):
     """
     pad = tuple(int(p) for p in pad)
     if mode == "constant":
+        value = fitting(value, input.dtype)
         return constant_pad(input, pad) if value is None or value == 0 else constant_pad(input, pad, value)
     if mode not in _EDGES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")

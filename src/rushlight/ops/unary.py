@@ -148,6 +148,7 @@ def sgn(input):
 @op(method=True, out=True, exact=True)
 def signbit(input):
     """Whether the sign bit is set (-0.0 and negative numbers)."""
+    check_kinds("signbit_cpu", input.dtype, "buif")
     if not input.dtype.is_floating_point:
         return B.lt(input, 0) if input.dtype is not dtypes.bool_ else B.full_like(input, False, dtypes.bool_)
     return B.lt(B.copysign(B.ones_like(input), input), 0)

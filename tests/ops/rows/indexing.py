@@ -51,9 +51,7 @@ INDEXING = [
         ],
         ALL,
     ),
-    *rows(
-        "fill_masked masked_fill", lambda x: [(x(3, 4), x.mask(3, 4), x.number(2.0)), (x(3, 4), x.mask(4), x())], ALL
-    ),
+    *rows("fill_masked fill_both", lambda x: [(x(3, 4), x.mask(3, 4), x.number(2.0)), (x(3, 4), x.mask(4), x())], ALL),
     Row("masked_scatter", lambda x: [(x(3, 4), x.mask(3, 4), x(12))], ALL, larger=False),
     Row(
         "gather",
@@ -94,7 +92,7 @@ INDEXING = [
     ),
     Row("index_copy", along(), ALL),
     Row(
-        "index_fill",
+        "fill_slices",
         lambda x: [(x(4, 3), 0, x.distinct(2, high=4), x.number(2.0)), (x(3, 4), 1, x.distinct(2, high=4), x())],
         ALL,
     ),
