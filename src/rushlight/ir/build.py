@@ -199,7 +199,7 @@ def _comparison(name: str):
     def function(a, b) -> Value:
         dtype = common_dtype(a, b)
         if dtype.is_complex and name not in ("eq", "ne"):
-            fail(name, f"complex numbers have no order, got {a} and {b}")
+            fail(name, f"complex numbers have no order, got {a} and {b}", NotImplementedError)
         return _apply(name, (a, b), dtype)
 
     function.__name__ = name
