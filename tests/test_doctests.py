@@ -7,44 +7,29 @@ import pkgutil
 import pytest
 
 import rushlight
+from rushlight.ops.deferred import DEFERRED
 
-ROOMS = (
-    "accelerator",
-    "autograd",
-    "backends",
-    "compiling",
-    "cuda",
-    "data",
-    "fft",
-    "masked",
-    "linalg",
-    "nn",
-    "optim",
-    "random",
-    "serialization",
-    "signal",
-    "testing",
-)
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 
 
-def room_modules():
-    """The modules of each room, those in its folders included."""
-    for room in ROOMS:
-        module = importlib.import_module(f"rushlight.{room}")
-        yield module
-        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
+def modules():
+    """All modules of the package but those that are programs."""
+    for name in DEFERRED:
+        getattr(rushlight, name)  # as programs load what is loaded when it is first used
+    for found in pkgutil.walk_packages(rushlight.__path__, "rushlight."):
+        if not found.name.endswith("__main__"):
             yield importlib.import_module(found.name)
 
 
 def collect():
     """Each docstring with an example, once, by its name."""
-    tests = {}
-    for name, function in rushlight.ops.FUNCTIONS.items():
+    tests, loaded = {}, list(modules())
+    functions = [getattr(module, name) for module in loaded for name in getattr(module, "__all__", ())]
+    for function in (*rushlight.ops.FUNCTIONS.values(), *rushlight.ops.METHODS.values(), *functions):
         document = getattr(function, "__doc__", None) or ""
-        if ">>>" in document:
-            tests.setdefault(document, (f"rushlight.{name}", document))
-    for module in room_modules():
+        if ">>>" in document and hasattr(function, "__name__"):
+            tests.setdefault(document, (f"rushlight.{function.__name__}", document))
+    for module in loaded:
         for found in FINDER.find(module, module.__name__):
             if found.examples:
                 tests.setdefault(found.docstring, (found.name, found.docstring))

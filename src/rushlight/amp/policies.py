@@ -10,12 +10,13 @@ from ..core.engine import is_grad_enabled
 from ..ir.dtypes import bfloat16, float16, float32
 from ..ops import activation
 from ..ops.copying import converted
-from ..ops.declare import FUNCTIONS, METHODS, OPS, REDIRECTED, called_with_values, make_op
+from ..ops.declare import ARRIVED, FUNCTIONS, METHODS, OPS, REDIRECTED, called_with_values, make_op
+from ..ops.explaining import OF_ROOMS
 from .state import state
 
 LOWER = """
     conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d bmm mm baddbmm addmm addbmm linear
-    inner matmul prelu scaled_dot_product_attention tensordot
+    inner linalg.vecdot matmul prelu scaled_dot_product_attention tensordot
 """.split()  # noqa: SIM905
 FLOAT32 = """
     adaptive_avg_pool3d adaptive_max_pool3d adaptive_max_pool3d_with_indices avg_pool3d binary_cross_entropy
@@ -24,7 +25,13 @@ FLOAT32 = """
     grid_sample grid_sampler grid_sampler_2d grid_sampler_3d hinge_embedding_loss huber_loss kl_div l1_loss
     margin_ranking_loss max_pool3d max_pool3d_with_indices max_unpool2d max_unpool3d mse_loss multi_margin_loss
     multilabel_margin_loss nanquantile nll_loss poisson_nll_loss polar prod quantile smooth_l1_loss soft_margin_loss
-    trace triplet_margin_loss view_as_complex
+    stft trace triplet_margin_loss view_as_complex
+    fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft
+    fft.rfft2 fft.rfftn
+    cholesky_inverse cholesky_older cholesky_solve geqrf linalg_cholesky linalg_householder_product linalg_inv
+    linalg_solve lu_solve ormqr_of pinverse qr svd triangular_solve
+    linalg.cholesky_ex linalg.cond linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv_ex linalg.lstsq
+    linalg.matrix_rank linalg.qr linalg.svd linalg.svdvals linalg.tensorinv linalg.tensorsolve
 """.split()  # noqa: SIM905
 PROMOTE = ["stack", "cat", "index_copy"]
 MIRRORED = {("reflect", 1), ("reflect", 2), ("replicate", 1), ("replicate", 2), ("replicate", 3)}
@@ -139,33 +146,44 @@ def twin_of(op: engine.Op) -> engine.Op:
     return twin
 
 
-_prepared: dict = {}  # the function that the catalogue has -> what runs in its place
+RULES = (
+    dict.fromkeys(LOWER, to_lower)
+    | dict.fromkeys(FLOAT32, to_float32)
+    | dict.fromkeys(PROMOTE, to_widest)
+    | {"einsum": to_lower_if_contracted, "pad": to_float32_if_mirrored}
+)
+_prepared: dict = {}  # a function -> what runs in its place
+_within = False
 
 
-def found_under(name: str) -> list:
-    """The functions that the catalogue has under a name: one, or one for the torch namespace and one for others."""
-    return [
-        *{id(f): f for table in (FUNCTIONS, activation.FUNCTIONAL, OPS, METHODS) if (f := table.get(name))}.values()
-    ]
+def adopt(name: str, function) -> None:
+    """Prepares a function of a name that has a rule."""
+    if name not in RULES or function in _prepared:
+        return
+    own = twin_of(function) if isinstance(function, engine.Op) else function.__wrapped__
+    _prepared[function] = prepared(own, RULES[name])
+    if _within:
+        turn(function)
 
 
-def _prepare_all() -> None:
-    rules = [(LOWER, to_lower), (FLOAT32, to_float32), (PROMOTE, to_widest)]
-    rules += [(["einsum"], to_lower_if_contracted), (["pad"], to_float32_if_mirrored)]
-    for names, rule in rules:
-        for name in names:
-            for function in found_under(name):
-                own = twin_of(function) if isinstance(function, engine.Op) else function.__wrapped__
-                _prepared[function] = prepared(own, rule)
+def turn(function) -> None:
+    """Lets calls of a function come here first, or stops that."""
+    if isinstance(function, engine.Op):
+        REDIRECTED[function] = _prepared[function]
+        function.redirect(_within)
+    else:
+        function.redirect(_prepared[function] if _within else None)
 
 
 def redirect(within: bool) -> None:
-    """Lets calls of the functions come here first, or stops that."""
-    if not _prepared:
-        _prepare_all()
-    for function, run in _prepared.items():
-        if isinstance(function, engine.Op):
-            REDIRECTED[function] = run
-            function.redirect(within)
-        else:
-            function.redirect(run if within else None)
+    """Lets calls of all functions with a rule come here first, or stops that."""
+    global _within
+    _within = within
+    if adopt not in ARRIVED:  # what is loaded later comes by itself
+        ARRIVED.append(adopt)
+        for name in RULES:
+            for table in (FUNCTIONS, activation.FUNCTIONAL, OPS, METHODS, OF_ROOMS):
+                if name in table:
+                    adopt(name, table[name])
+    for function in list(_prepared):
+        turn(function)

@@ -5,6 +5,7 @@ Lengths of any kind are transformed in O(n log n) steps. Names and arguments are
 
 from __future__ import annotations
 
+from ..ops.explaining import explained
 from .frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from .transforms import (
     fft,
@@ -51,3 +52,6 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+for _name in __all__:
+    globals()[_name] = explained(globals()[_name], f"fft.{_name}")

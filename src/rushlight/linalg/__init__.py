@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 from ..ir.failures import LinAlgError
+from ..ops.explaining import explained
 
 _FILES = {
     "definite": ("cholesky", "cholesky_ex"),
@@ -28,7 +29,8 @@ __all__ = sorted([*_HOMES, "LinAlgError"])
 def __getattr__(name: str):
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    found = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    found = globals()[name] = explained(found, f"linalg.{name}")
     return found
 
 

@@ -20,6 +20,7 @@ OPS: dict[str, Op] = {}
 FUNCTIONS: dict[str, object] = {}  # public name -> op or composite function
 METHODS: dict[str, object] = {}
 REDIRECTED: dict[Op, object] = {}  # op -> what all its calls run while it is redirected (see `amp`)
+ARRIVED: list = []  # called with the name of each op and function declared from then on, and with itself
 _ANNOTATIONS = {None: DATA, "": DATA, "Number": DATA, "float": DATA, "Tensor": DATA, "list": LIST}
 
 
@@ -205,6 +206,8 @@ def op(
         made.accepts_out = out
         made.vjp = lambda rule: set_rule(declaration, rule)
         OPS[name] = made
+        for announce in ARRIVED:
+            announce(name, made)
         for public_name in (name, *alias):
             if public:
                 FUNCTIONS[public_name] = made
@@ -289,7 +292,12 @@ def composite(function=None, *, method=False, alias=(), public=True):
 
 
 def function_named(name: str):
-    """A function or method by its name, for pickles."""
+    """A function or method by its name, for pickles; one of a room has that before it: "linalg.svd"."""
+    if "." in name:
+        from importlib import import_module
+
+        room, _, name = name.rpartition(".")
+        return getattr(import_module(f"..{room}", __package__), name)
     return FUNCTIONS[name] if name in FUNCTIONS else METHODS[name]
 
 

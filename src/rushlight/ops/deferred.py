@@ -6,7 +6,8 @@ import importlib
 
 from ..core import engine
 from ..ir.graph import Value
-from .declare import FUNCTIONS, METHODS
+from .declare import FUNCTIONS, METHODS, add_method
+from .explaining import explain_all
 
 # module: (functions of rushlight, methods of tensors) that importing it declares, by `composite` or `op`
 MODULES = {
@@ -25,8 +26,15 @@ DEFERRED = {name: module for module, (functions, _) in MODULES.items() for name 
 def load(name: str):
     """The function of this name, once its module has declared it; None if there is no such name."""
     if name in DEFERRED:
-        importlib.import_module(f"..{DEFERRED[name]}", __package__)
+        declare(DEFERRED[name])
     return FUNCTIONS.get(name)
+
+
+def declare(module: str) -> None:
+    """Load a module that declares functions."""
+    importlib.import_module(f"..{module}", __package__)
+    explain_all(FUNCTIONS)
+    explain_all(METHODS, add_method)
 
 
 class Deferred:
@@ -36,7 +44,7 @@ class Deferred:
         self.module, self.name = module, name
 
     def __get__(self, instance, owner=None):
-        importlib.import_module(f"..{self.module}", __package__)
+        declare(self.module)
         return METHODS[self.name].__get__(instance, owner)
 
 

@@ -10,7 +10,7 @@ import types
 
 from ..core import engine
 from ..core.engine import Composite, Tensor
-from .declare import rename, wrong_type
+from .declare import ARRIVED, rename, wrong_type
 from .dim_names import refuse_names
 
 VARIADIC = 8  # the flag of code that takes any keyword arguments
@@ -55,11 +55,30 @@ def unfit_argument(name: str, function, args: tuple, kwargs: dict, error: Attrib
     return None if isinstance(error.obj, type) else TypeError(f"{name}(): {error}")
 
 
+OF_ROOMS: dict[str, Composite] = {}  # "linalg.svd" -> the function
+
+
+def explained(function, name: str):
+    """A plain function that raises such errors, and that can be redirected; others as they are.
+
+    `name` has a room's name before it if the function is no part of the catalogue.
+    """
+    if type(function) is not types.FunctionType:
+        return function
+    made = Composite(function, name)
+    if "." in name:
+        OF_ROOMS[name] = made
+        made.__name__ = made.__qualname__ = function.__name__
+    for announce in ARRIVED:
+        announce(name, made)
+    return made
+
+
 def explain_all(table: dict, attach=None) -> None:
     """Let the plain functions of a table raise such errors."""
     for name, function in list(table.items()):
         if type(function) is types.FunctionType:
-            table[name] = Composite(function, name)
+            table[name] = explained(function, name)
             if attach is not None:
                 attach(name, table[name])
 
