@@ -24,7 +24,7 @@ class Generator:
         device: where numbers are made; only the CPU has a generator of this kind.
 
     Example:
-        >>> Generator().manual_seed(7).initial_seed()
+        >>> rushlight.Generator().manual_seed(7).initial_seed()
         7
     """
 

@@ -46,6 +46,10 @@ def grad_and_value(func: Callable, argnums: int | tuple = 0, has_aux: bool = Fal
     """A function that computes the gradients of `func` and its output: (gradients, output).
 
     With `has_aux` the result is (gradients, (output, aux)). Arguments as for `grad`.
+
+    >>> from rushlight.func import grad_and_value
+    >>> grad_and_value(lambda x: x * x)(rushlight.tensor(3.0))
+    (tensor(6.), tensor(9.))
     """
 
     @functools.wraps(func, updated=())

@@ -20,10 +20,10 @@ from . import (
 from .outputs import needs_gradient
 
 
-def declare(name: str, function) -> None:
-    """Give a function a name among the functions and methods."""
-    FUNCTIONS[name] = function
-    add_method(name, function)
+def declare(name: str, op) -> None:
+    """Give an op a name among the functions and methods."""
+    FUNCTIONS[name] = op
+    add_method(name, op)
 
 
 declare("cholesky", definite.cholesky_older)
@@ -31,9 +31,9 @@ declare("cholesky_inverse", definite.cholesky_inverse)
 declare("cholesky_solve", definite.cholesky_solve)
 declare("det", determinants.det)
 declare("inverse", inverses.inv)
-declare("logdet", determinants.logdet)
 declare("orgqr", reflections.householder_product)
 declare("ormqr", reflections.ormqr_of)
+composite(determinants.logdet, method=True)
 composite(exponential.matrix_exp, method=True)
 composite(low_rank.pca_lowrank)
 composite(low_rank.svd_lowrank)
@@ -159,7 +159,7 @@ def declare_removed(name: str, instead: str) -> None:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Removed: use {instead}."
-    declare(name, function)
+    composite(function, method=True)
 
 
 @composite

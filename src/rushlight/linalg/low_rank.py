@@ -59,6 +59,12 @@ def pca_lowrank(A, q=None, center=True, niter=2):
     center  subtract the mean of the rows
 
     ValueError for q or niter that make no sense.
+
+    >>> samples = rushlight.tensor([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]])
+    >>> U, S, V = rushlight.pca_lowrank(samples, q=1)
+    >>> V.abs().round()
+    tensor([[1.],
+            [0.]])
     """
     smallest = min(A.shape[-2:])
     q = min(6, smallest) if q is None else q

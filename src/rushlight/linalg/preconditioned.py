@@ -48,6 +48,10 @@ def lobpcg(
     ortho_...  accepted, and not used
 
     m must be at least 3 n: ValueError otherwise. Gradients (first order) are those of a symmetric A, with B None.
+
+    >>> E, X = rushlight.lobpcg(rushlight.diag(rushlight.arange(9.0)))
+    >>> E.round()
+    tensor([8.])
     """
     m = A.shape[-1]
     k = (1 if X is None else X.shape[-1]) if k is None else k

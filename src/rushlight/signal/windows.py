@@ -134,13 +134,21 @@ def hann(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=Fal
 
 
 def blackman(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)."""
+    """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N).
+
+    >>> rushlight.signal.windows.blackman(6, sym=False)[1:]
+    tensor([0.1300, 0.6300, 1.0000, 0.6300, 0.1300])
+    """
     a = [0.42, 0.5, 0.08]
     return general_cosine(M, a=a, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def nuttall(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """Four terms with small side lobes: 0.3635819, 0.4891775, 0.1365995, 0.0106411 (Nuttall, 1981)."""
+    """Four terms with small side lobes: 0.3635819, 0.4891775, 0.1365995, 0.0106411 (Nuttall, 1981).
+
+    >>> rushlight.signal.windows.nuttall(5)
+    tensor([3.6280e-04, 2.2698e-01, 1.0000e+00, 2.2698e-01, 3.6280e-04])
+    """
     a = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
     return general_cosine(M, a=a, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
@@ -160,7 +168,11 @@ def bartlett(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad
 
 
 def cosine(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """Half a wave: sin(pi (n + 1/2) / M), or over M + 1 without `sym`."""
+    """Half a wave: sin(pi (n + 1/2) / M), or over M + 1 without `sym`.
+
+    >>> rushlight.signal.windows.cosine(3)
+    tensor([0.5000, 1.0000, 0.5000])
+    """
 
     def fill(made):
         half_wave.in_place(made, math.pi / (period(M, sym) + 1))
@@ -169,7 +181,11 @@ def cosine(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=F
 
 
 def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """exp(-|n - center| / tau); `center` is the middle by default, and only without `sym` any other place."""
+    """exp(-|n - center| / tau); `center` is the middle by default, and only without `sym` any other place.
+
+    >>> rushlight.signal.windows.exponential(3)
+    tensor([0.3679, 1.0000, 0.3679])
+    """
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
@@ -182,7 +198,11 @@ def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, d
 
 
 def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """exp(-((n - middle) / std)^2 / 2)."""
+    """exp(-((n - middle) / std)^2 / 2).
+
+    >>> rushlight.signal.windows.gaussian(3)
+    tensor([0.6065, 1.0000, 0.6065])
+    """
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
 
@@ -193,7 +213,11 @@ def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requ
 
 
 def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """I0(beta sqrt(1 - (2 n / N - 1)^2)) / I0(beta), I0 the modified Bessel function of order 0."""
+    """I0(beta sqrt(1 - (2 n / N - 1)^2)) / I0(beta), I0 the modified Bessel function of order 0.
+
+    >>> rushlight.signal.windows.kaiser(3, beta=4.0)
+    tensor([0.0885, 1.0000, 0.0885])
+    """
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
 

@@ -216,7 +216,13 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
 
 
 def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, beta=1.0, alpha=1.0) -> Tensor:
-    """beta * mat + alpha * (mat1 @ mat2), of a dense `mat`, a sparse `mat1` and a dense `mat2`."""
+    """beta * mat + alpha * (mat1 @ mat2), of a dense `mat`, a sparse `mat1` and a dense `mat2`.
+
+    >>> s = rushlight.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0], (2, 2))
+    >>> rushlight.sparse.addmm(rushlight.ones(2, 2), s, rushlight.ones(2, 2))
+    tensor([[3., 3.],
+            [4., 4.]])
+    """
     beta, alpha = (int(x) if x == 1 else x for x in (beta, alpha))
     return ops.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
 

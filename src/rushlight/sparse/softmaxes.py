@@ -22,7 +22,12 @@ def softmax(input: Tensor, dim: int, *, dtype=None) -> Tensor:
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype=None) -> Tensor:
-    """x - log(sum(exp(x))) along a dim, of the elements that are held."""
+    """x - log(sum(exp(x))) along a dim, of the elements that are held.
+
+    >>> s = rushlight.sparse_coo_tensor([[0, 0, 1], [0, 2, 1]], [0.0, 0.0, 7.0], (2, 3))
+    >>> rushlight.sparse.log_softmax(s, 1).values()
+    tensor([-0.6931, -0.6931,  0.0000])
+    """
     return over(input, dim, dtype, "log_softmax")
 
 
