@@ -164,6 +164,21 @@ def square(x) -> Value:
     return mul(x, x)
 
 
+def root(x) -> Value:
+    """The square root as norms have it: its derivative at 0 counts as 0, not as infinite."""
+    zero = eq(x, 0)
+    return where(zero, 0.0, sqrt(where(zero, 1.0, x)))
+
+
+def raised(x, exponent) -> Value:
+    """A size to a power, not 0, as norms have it: the derivative at 0 counts as 0."""
+    zero = eq(x, 0)
+    at_zero = (
+        where(gt(exponent, 0), 0.0, math.inf) if isinstance(exponent, Value) else 0.0 if exponent > 0 else math.inf
+    )
+    return where(zero, at_zero, pow(where(zero, 1.0, x), exponent))
+
+
 # -- bits, logic, comparison ------------------------------------------------------------------
 bit_and, bit_or, bit_xor = _quotient("bit_and"), _quotient("bit_or"), _quotient("bit_xor")
 gcd = _quotient("gcd")

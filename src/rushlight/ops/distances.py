@@ -24,10 +24,10 @@ def norm_of_difference(d, p, dims):
     if p == 1:
         return B.sum(size, dims)
     if p == 2:
-        return B.sqrt(B.sum(d * d, dims))
+        return B.root(B.sum(d * d, dims))
     if p == math.inf:
         return B.max(size, dims)
-    return B.pow(B.sum(B.pow(size, p), dims), 1 / p)
+    return B.raised(B.sum(B.raised(size, p), dims), 1 / p)
 
 
 def slope(d, distance, p):
@@ -53,7 +53,7 @@ def distances(x1, x2, p: Exponent, mode: int):
     if p == 2 and by_product(x1, x2, mode):
         a, b = B.sum(x1 * x1, (-1,), True), B.sum(x2 * x2, (-1,), True)
         squares = a + B.transpose(b, -1, -2) - 2 * B.dot(x1, B.transpose(x2, -1, -2))
-        return B.sqrt(B.maximum(squares, 0))
+        return B.root(B.maximum(squares, 0))
     return norm_of_difference(B.unsqueeze(x1, -2) - B.unsqueeze(x2, -3), p, (-1,))
 
 

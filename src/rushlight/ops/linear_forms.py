@@ -229,7 +229,7 @@ def renorm(input, p: Exponent, dim: int, maxnorm: Number):
     if p == float("inf"):
         norm = B.max(size, dims, True)
     else:
-        norm = B.pow(B.sum(B.pow(size, float(p)), dims, True), 1 / p)
+        norm = B.raised(B.sum(B.raised(size, float(p)), dims, True), 1 / p)
     return input * B.cast(B.where(B.gt(norm, maxnorm), maxnorm / (norm + 1e-7), 1.0), input.dtype.to_real())
 
 

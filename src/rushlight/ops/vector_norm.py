@@ -23,7 +23,7 @@ def norm_of(input, p: Number, dim: int | tuple | None, keepdim: bool, dtype: Dty
     dims = reduced_dims(x, dim)
     if order == 2:
         squares = x * x if x.dtype.kind == "f" else B.real(x) * B.real(x) + B.imag(x) * B.imag(x)
-        return B.cast(B.sqrt(B.sum(squares, dims, keepdim)), result)
+        return B.cast(B.root(B.sum(squares, dims, keepdim)), result)
     size = B.abs(x)
     if order == "inf":
         return B.cast(B.max(size, dims, keepdim), result)
@@ -33,7 +33,7 @@ def norm_of(input, p: Number, dim: int | tuple | None, keepdim: bool, dtype: Dty
         return B.cast(B.sum(B.cast(B.ne(size, 0), size.dtype), dims, keepdim), result)
     if order == 1:
         return B.cast(B.sum(size, dims, keepdim), result)
-    return B.cast(B.pow(B.sum(B.pow(size, p), dims, keepdim), 1 / p), result)
+    return B.cast(B.raised(B.sum(B.raised(size, p), dims, keepdim), 1 / p), result)
 
 
 def order_of(p):
