@@ -160,8 +160,8 @@ class MultiHandle:
 def register_multi_grad_hook(tensors, fn, *, mode: str = "all") -> MultiHandle:
     """Call `fn` once in each backward pass that computes gradients of the tensors.
 
-    With mode "all" when all gradients that the pass computes are there: `fn(gradients)`, None for those that it does not.
-    With "any" at the first: `fn(gradient)`.
+    With mode "all" when all gradients that the pass computes are there: `fn(gradients)`, None for those that it does
+    not. With "any" at the first: `fn(gradient)`.
 
     >>> a, b = (rushlight.ones(2, requires_grad=True) for _ in range(2))
     >>> handle = rushlight.autograd.graph.register_multi_grad_hook((a, b), lambda found: print(len(found)))

@@ -7,7 +7,7 @@ import math
 from ..ir import build as B
 from ..ir.dtypes import finfo
 from ..ir.primitives import lu, solve
-from ..ir.primitives.triangles import diagonal_of, identity, with_diagonal
+from ..ir.primitives.matrix_parts import diagonal_of, identity, with_diagonal
 from ..ops.declare import Tensor, op
 from ..ops.linear_forms import check_square
 from ..ops.named import named_call

@@ -12,7 +12,7 @@ import math
 from ..core.engine import reveal
 from ..ir import build as B
 from ..ir import dtypes
-from ..ir.primitives.triangles import identity
+from ..ir.primitives.matrix_parts import identity
 from ..ops.declare import op
 from ..ops.linear_forms import check_square
 from ..ops.vector_norm import check_norm

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ..ir import build as B
 from ..ir.primitives import orthogonal
+from ..ir.primitives.matrix_parts import identity, triangle
 from ..ir.primitives.solve import adjoint_letter, solve_triangular
-from ..ir.primitives.triangles import identity, triangle
 from ..ir.sizes import hint
 from ..ops.declare import Tensor, op
 from ..ops.named import named_call

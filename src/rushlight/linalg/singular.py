@@ -6,7 +6,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir.dtypes import finfo
 from ..ir.primitives import singular, spectra
-from ..ir.primitives.triangles import identity
+from ..ir.primitives.matrix_parts import identity
 from ..ops.checks import scalar_type
 from ..ops.declare import Number, op
 from ..ops.linear_forms import check_square

@@ -73,8 +73,8 @@ def record_stream(input, stream):
 
 @composite(method=True, public=False)
 def module_load(input, other, assign: bool = False):
-    """What a module keeps when `load_state_dict` gives it `other` for a parameter or buffer: that itself, or this tensor
-    with the numbers copied; detached.
+    """What a module keeps when `load_state_dict` gives it `other` for a parameter or buffer: that itself, or this
+    tensor with the numbers copied; detached.
     """
     if not isinstance(other, Tensor):
         raise TypeError(f"module_load(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")

@@ -7,8 +7,8 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype
+from .matrix_parts import check_square, halved, no_info, triangle
 from .solve import adjoint_letter, solve_triangular, wide
-from .triangles import check_square, halved, no_info, triangle
 
 
 # -- Cholesky ---------------------------------------------------------------------------------

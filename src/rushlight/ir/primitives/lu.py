@@ -7,8 +7,8 @@ from ..columns import matrix_primitive
 from ..dtypes import int32, int64
 from ..lazy import np
 from ..primitive import check_dtype, fail
+from .matrix_parts import check_square, identity, no_derivative, no_info, smaller, triangle
 from .solve import adjoint_letter, operator_of, over_upper, solve_triangular, wide
-from .triangles import check_square, identity, no_derivative, no_info, smaller, triangle
 
 
 @matrix_primitive((2,), (2, 1, 0), {0: 0})

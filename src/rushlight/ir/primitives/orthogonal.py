@@ -7,8 +7,8 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype, fail
+from .matrix_parts import halved, no_derivative, smaller, triangle
 from .solve import over_upper, wide
-from .triangles import halved, no_derivative, smaller, triangle
 
 MODES = ("reduced", "complete", "r")
 

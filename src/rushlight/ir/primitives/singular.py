@@ -12,8 +12,7 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype, fail
-from .spectra import without_phase
-from .triangles import (
+from .matrix_parts import (
     diagonal_of,
     no_info,
     over_gaps,
@@ -23,6 +22,7 @@ from .triangles import (
     skew,
     with_diagonal,
 )
+from .spectra import without_phase
 
 
 @matrix_primitive((2,), (2, 1, 2, 0), {})

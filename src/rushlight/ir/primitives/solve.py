@@ -11,7 +11,7 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype, fail
-from .triangles import check_square, no_info, triangle
+from .matrix_parts import check_square, no_info, triangle
 
 
 def check_system(name: str, a, b) -> None:

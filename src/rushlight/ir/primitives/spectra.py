@@ -12,8 +12,7 @@ from ..columns import matrix_primitive
 from ..dtypes import int32
 from ..lazy import np
 from ..primitive import check_dtype, fail, primitive
-from .solve import inverse
-from .triangles import (
+from .matrix_parts import (
     check_square,
     diagonal_of,
     hermitian_part,
@@ -24,6 +23,7 @@ from .triangles import (
     skew,
     with_diagonal,
 )
+from .solve import inverse
 
 
 # -- a condition that a derivative needs -------------------------------------------------------
