@@ -8,6 +8,7 @@ from ..ir import build as B
 from ..ir.sizes import hint
 from .checks import check_kinds
 from .declare import FUNCTIONS, Tensor, op
+from .widths import rounded_once
 
 SQRT_HALF = math.sqrt(0.5)
 SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
@@ -42,6 +43,7 @@ def leaky_relu(input, negative_slope: float = 0.01):
 
 
 @op(inplace=True)
+@rounded_once
 def elu(input, alpha: float = 1.0):
     """The input above 0, alpha * (exp(input) - 1) below."""
     return exponential(input, alpha)
@@ -56,6 +58,7 @@ def exponential(x, alpha, rate=None):
 
 
 @op(method=True, inplace=True)
+@rounded_once
 def selu(input):
     """The self-normalising exponential linear unit (Klambauer et al. 2017)."""
     alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -63,12 +66,14 @@ def selu(input):
 
 
 @op(method=True, inplace=True)
+@rounded_once
 def celu(input, alpha: float = 1.0):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) (Barron 2017)."""
     return exponential(input, alpha, 1 / alpha)
 
 
 @op(out=True)
+@rounded_once
 def gelu(input, *, approximate: str = "none"):
     """Gaussian error linear unit, x * Phi(x) (Hendrycks & Gimpel 2016); `approximate` is "none" or "tanh"."""
     check_kinds("GeluKernelImpl", input.dtype, "f")
@@ -80,6 +85,7 @@ def gelu(input, *, approximate: str = "none"):
 
 
 @op(inplace=True)
+@rounded_once
 def silu(input):
     """x * sigmoid(x) (Elfwing et al. 2017)."""
     check_kinds("silu_cpu", input.dtype, "fc")
@@ -87,6 +93,7 @@ def silu(input):
 
 
 @op(inplace=True)
+@rounded_once
 def mish(input):
     """x * tanh(softplus(x)) (Misra 2019)."""
     check_kinds("mish_cpu", input.dtype, "f")
@@ -99,6 +106,7 @@ def softplus_of(x):
 
 
 @op(out=True)
+@rounded_once
 def softplus(input, beta: float = 1, threshold: float = 20):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x exceeds `threshold`."""
     check_kinds("softplus_cpu", input.dtype, "f")
@@ -108,6 +116,7 @@ def softplus(input, beta: float = 1, threshold: float = 20):
 
 
 @op(out=True)
+@rounded_once
 def logsigmoid(input):
     """log(sigmoid(x)) without overflow."""
     check_kinds("log_sigmoid_cpu", input.dtype, "f")
@@ -155,6 +164,7 @@ def check_limits(name: str, x) -> None:
 
 
 @op(inplace=True)
+@rounded_once
 def hardsigmoid(input):
     """x / 6 + 1/2 limited to [0, 1]."""
     check_kinds("hardsigmoid_cpu", input.dtype, "f")
@@ -162,6 +172,7 @@ def hardsigmoid(input):
 
 
 @op(inplace=True)
+@rounded_once
 def hardswish(input):
     """x * hardsigmoid(x) (Howard et al. 2019)."""
     check_kinds("hardswish_cpu", input.dtype, "f")
@@ -206,6 +217,7 @@ def check_slopes(x, weight) -> None:
 
 
 @op(out=True)
+@rounded_once
 def glu(input, dim: int = -1):
     """a * sigmoid(b), where a and b are the halves along `dim`."""
     check_kinds("glu_cpu", input.dtype, "f")

@@ -7,7 +7,8 @@ import math
 from ..ir import build as B
 from ..ir import dtypes
 from .declare import Number, Tensor, composite, op
-from .softmax_family import softmax, wide_type
+from .softmax_family import softmax
+from .widths import wide_type
 
 
 def attention_weights(query, key, mask, causal: bool, scale):
@@ -16,8 +17,7 @@ def attention_weights(query, key, mask, causal: bool, scale):
     scale = 1 / math.sqrt(int(query.shape[-1])) if scale is None else scale
     scores = B.matmul(B.cast(query, wide), B.transpose(B.cast(key, wide), -2, -1)) * scale
     if causal:
-        rows, columns = scores.shape[-2:]
-        seen = B.ge(B.unsqueeze(B.iota((rows,)), 1), B.unsqueeze(B.iota((columns,)), 0))
+        seen = B.ge(*B.places(scores.shape[-2:], 0, 1))
         scores = B.where(seen, scores, -math.inf)
     if mask is not None:
         scores = B.where(mask, scores, -math.inf) if mask.dtype is dtypes.bool_ else scores + mask

@@ -68,14 +68,15 @@ class Declaration:
         channels=False,
         natural=None,
     ):
-        code = body.__code__
+        written = getattr(body, "__wrapped__", body)  # inside of decorators, which hide defaults
+        code = written.__code__
         count = code.co_argcount + code.co_kwonlyargcount
         self.body, self.name, self.view, self.visible, self.keeps = body, name, view, visible, keeps
         self.names = code.co_varnames[:count]
         self.positional = code.co_argcount
-        defaults = body.__defaults__ or ()
+        defaults = written.__defaults__ or ()
         self.defaults = dict(zip(self.names[code.co_argcount - len(defaults) : code.co_argcount], defaults))
-        self.defaults |= body.__kwdefaults__ or {}
+        self.defaults |= written.__kwdefaults__ or {}
         self.kinds = tuple(kind_of(body.__annotations__.get(name)) for name in self.names)
         self.tuples = tuple(body.__annotations__.get(name) == "tuple" for name in self.names)
         self.tuple_position = self.tuples.index(True) if True in self.tuples else None

@@ -9,7 +9,8 @@ from .checks import check_kinds, scalar_type
 from .declare import Tensor, composite, op
 from .loss import reduction_of
 from .matmul import linear
-from .softmax_family import shifted, wide_type
+from .softmax_family import shifted
+from .widths import wide_type
 
 
 # -- what both have in common -----------------------------------------------------------------------

@@ -12,8 +12,8 @@ from .embeddings import embedding_bag as bags_of
 from .embeddings import renormalise
 from .grids import affine_grid
 from .normalization import batch_norm, group_norm_of, layer_norm
-from .softmax_family import wide_type
 from .vector_norm import norm
+from .widths import wide_type
 
 _MODES = ("sum", "mean", "max")
 

@@ -8,8 +8,8 @@ from .activation import FUNCTIONAL
 from .checks import check_kinds
 from .declare import FUNCTIONS, Number, composite, op
 from .reduction import check_floating
-from .softmax_family import wide_type
 from .vector_norm import norm_of, order_of
+from .widths import wide_type
 
 
 def per_channel(v, ndim: int):

@@ -9,6 +9,7 @@ from ..ir.sizes import product
 from .activation import FUNCTIONAL
 from .checks import check_kinds
 from .declare import op
+from .widths import wide_type
 
 
 def prepared(x, dim: int, dtype, name: str):
@@ -40,13 +41,6 @@ def softmax(input, dim: int, dtype: Dtype = None):
     wide = B.cast(x, wide_type(x.dtype))
     e = B.exp(shifted(wide, d))
     return B.cast(e / B.sum(e, (d,), True), x.dtype)
-
-
-def wide_type(dtype):
-    """Half types compute in float32."""
-    from ..ir.dtypes import float32
-
-    return float32 if dtype.name in ("float16", "bfloat16") else dtype
 
 
 @softmax.vjp
