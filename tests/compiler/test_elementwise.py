@@ -208,6 +208,24 @@ def test_the_least_integer_divided_by_minus_one_wraps(dtype):
             assert not apply(name, [least, -np.ones(16, dtype)], dtype, lanes=lanes).any()
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_vectors_of_long_integers_divide_exactly(dtype):
+    """As doubles where both are below 2^51; lanes beyond that take a branch."""
+    half = 1 << 51
+    factors = np.arange(1, 1 << 25, 99991)
+    products = factors * factors[::-1]
+    edges = np.array([1, 2, 3, 7, half - 1, half, half + 1, (1 << 53) + 1, (1 << 62) + 5])
+    a, b = (g.ravel() for g in np.meshgrid(edges, edges))
+    a = np.concatenate([a, products - 1, products, products + 1])
+    b = np.concatenate([b, factors, factors, factors])
+    if dtype == "int64":
+        a, b = np.concatenate([a, -a, a, -a]), np.concatenate([b, b, -b, -b])
+    a, b = (np.resize(x, (len(x) + 7) // 8 * 8).astype(dtype) for x in (a, b))
+    np.testing.assert_array_equal(apply("floor_divide", [a, b], dtype, lanes=8), a // b)
+    np.testing.assert_array_equal(apply("remainder", [a, b], dtype, lanes=8), a % b)
+    np.testing.assert_array_equal(apply("fmod", [a, b], dtype, lanes=8), np.fmod(a, b))
+
+
 def test_casts_out_of_range_do_not_crash():
     x = np.array([np.inf, -np.inf, np.nan, 1e30, -1e30, 300.0, -300.0, 3e9] * 2)
     for dtype in ("int8", "uint8", "int16", "int32", "int64"):
@@ -267,6 +285,17 @@ def test_exponents_that_come_at_run_time(exponent):
         for lanes in (1, 16):
             got = apply("pow", [x, powers], x.dtype.name, exponent="number", lanes=lanes)
             np.testing.assert_allclose(got, expected, rtol=2e-7 if dtype == np.float32 else 4e-16)
+
+
+def test_small_exponents_of_run_time_have_branches_of_their_own():
+    """A cube must not pay for the root and the quotient that other exponents need."""
+    module = Module()
+    f = module.kernel("kernel")
+    a, b = (elementwise.Expr(f, V(f"%{name}", "<8 x float>")) for name in "ab")
+    elementwise.power(dtype_named("float32"), a, b, elementwise.NUMBER)
+    blocks = str(module).split(":\n")
+    cube = next(block for block in blocks if block.count("fmul contract") == 2)
+    assert "sqrt" not in cube and "fdiv" not in cube
 
 
 def test_pow_at_special_values():

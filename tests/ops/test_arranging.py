@@ -1,5 +1,9 @@
 """Repeats, rolls, flips and dims in another order, against PyTorch."""
 
+import pytest
+
+import rushlight
+
 from .parity import agree, numbers, table
 
 
@@ -136,3 +140,15 @@ def test_a_tensor_reshaped_in_place_stays_in_its_graph():
         X.requires_grad_())[-1]
     """
     agree(program.strip().replace("\n", " "), numbers)
+
+
+def test_lists_and_tuples_of_dims_share_a_plan():
+    x = rushlight.arange(6).reshape(2, 3)
+    flip = rushlight.ops.OPS["flip"]
+    want = flip(x, (0, 1))
+    before = flip.plan_count
+    assert rushlight.equal(flip(x, [0, 1]), want) and flip.plan_count == before
+    assert rushlight.equal(flip(x, dims=[-1, 0]), want)
+    for dims in ([0, 0.5], [[0]]):
+        with pytest.raises((TypeError, IndexError)):
+            flip(x, dims)

@@ -162,14 +162,13 @@ def power(dtype, a, b, exponent=None):
 def _power_by_number(a: Expr, b: Expr) -> Expr:
     """a ** b for an exponent that is the same in all lanes: branches for those that people write."""
 
-    def not_square(square: Expr) -> tuple[Expr]:
-        simple, known = square, b.eq(2)
-        for number in (3, 0.5, -0.5, -1, 1):
-            simple = where(b.eq(number), SMALL_POWERS[number](a), simple)
-            known = known | b.eq(number)
-        return unlikely(~known, (simple,), lambda _: (math.call("pow", a, b),))
+    def chain(numbers) -> tuple[Expr]:
+        number, *others = numbers
+        first = (SMALL_POWERS[number](a),)
+        rest = (lambda _: chain(others)) if others else (lambda _: (math.call("pow", a, b),))
+        return unlikely(b.ne(number), first, rest)
 
-    return unlikely(b.ne(2), (a * a,), not_square)[0]
+    return chain((2, 3, 0.5, -1, -0.5, 1))[0]
 
 
 SMALL_POWERS = {

@@ -20,7 +20,7 @@ from .fetches import has_elements, is_fetch, split_access, takes_rows
 from .lapack_memory import place_columns
 from .leaves import Leaves
 from .memory import Memory
-from .pieces import pieces
+from .pieces import nested_pieces, pieces
 from .templates import Array
 from .views import is_view, view_access
 
@@ -64,6 +64,7 @@ class Fuser:
         self.operands: dict[Value, Cluster] = {}
         self.leaves = Leaves(graph)
         self.uses = Counter(value for node in graph.nodes for value in node.inputs) + Counter(graph.outputs)
+        self.nested = nested_pieces(graph, memory)
         for node in graph.nodes:
             if is_barrier(node) and not is_fetch(node):
                 for value in node.outputs:
@@ -165,9 +166,13 @@ class Fuser:
         """Each operand is computed right into its part of the result."""
         value = node.outputs[0]
         home, after = self.memory.home(value), self.readers_of(value)
-        if after or value in self.memory.places:
+        if after or value in self.memory.places or value in self.required:
             for part, array in pieces(node, home):
-                self.copy(part, array, position, after)
+                if part in self.nested:
+                    self.required.add(part)
+                    self.readers.setdefault(part, []).extend(after)
+                else:
+                    self.copy(part, array, position, after)
 
     def place_fetch(self, node: Node, position: int) -> bool:
         """Read by index inside the one kernel that uses what is read, if there is one."""

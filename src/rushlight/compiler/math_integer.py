@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from .math_expression import Expr, iterate, where
+import struct
+
+from .math_expression import Expr, iterate, unlikely, where
+from .target import host
+
+ROUNDER = 3 << 51  # the double that leaves, when added, a whole number of less than 2^51 in its low bits
 
 
 def _safe_quotient(a: Expr, b: Expr, signed: bool) -> Expr:
@@ -18,8 +23,10 @@ def _safe_quotient(a: Expr, b: Expr, signed: bool) -> Expr:
 
 def _divide(a: Expr, b: Expr, signed: bool) -> Expr:
     """a / b for divisors other than 0 and -1: vectors of up to 32 bits divide as floats, which is exact."""
+    if a.kind == "i64" and a.lanes > 1 and host().vector_bytes >= 32:
+        return _divide_long(a, b, signed)
     if a.kind == "i64" or a.lanes == 1:
-        return a / b if signed else Expr(a.f, a.f.binary("udiv", a.v, b.v))
+        return _divide_each(a, b, signed)
     real = "double" if a.kind == "i32" else "float"
     up, down = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
     quotient = a.cast(up, real) / b.cast(up, real)
@@ -27,6 +34,28 @@ def _divide(a: Expr, b: Expr, signed: bool) -> Expr:
         return quotient.cast(down, "i32")
     # through i32: conversions to narrower integers are emulated
     return quotient.cast("fptosi", "i32").cast("trunc", a.kind)
+
+
+def _divide_each(a: Expr, b: Expr, signed: bool) -> Expr:
+    return Expr(a.f, a.f.binary("sdiv" if signed else "udiv", a.v, b.v))
+
+
+def _divide_long(a: Expr, b: Expr, signed: bool) -> Expr:
+    """Vectors of 64 bits divide as doubles, too, which is exact below 2^51; others, which are rare, one by one."""
+    half = 1 << 51
+    reach = (a + half) | (b + half) if signed else a | b
+    far = Expr(a.f, a.f.compare("uge", reach.v, a.constant(2 * half if signed else half).v))
+    quotient = (_to_double(a) / _to_double(b)).intrinsic("llvm.trunc")
+    near = (quotient + float(ROUNDER)).bits() - _bits_of_rounder()
+    return unlikely(far, (near,), lambda _: (_divide_each(a, b, signed),))[0]
+
+
+def _to_double(x: Expr) -> Expr:
+    return (x + _bits_of_rounder()).as_float() - float(ROUNDER)
+
+
+def _bits_of_rounder() -> int:
+    return struct.unpack("<q", struct.pack("<d", float(ROUNDER)))[0]
 
 
 def trunc_divide(a: Expr, b: Expr, signed: bool) -> Expr:

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from ..ir.graph import Node, Value
+from ..ir.graph import Graph, Node, Value
 from ..ir.primitive import PRIMITIVES
+from .memory import Memory
 from .templates import Array
+
+_MOVES = ("slice", "flip", "permute", "expand")  # views of any strides
 
 
 def pieces(node: Node, home: Array) -> list[tuple[Value, Array]]:
     """Values and the parts of the result's memory they are stored to."""
     return _concat(node, home) if node.prim.name == "concat" else _pad(node, home)
+
+
+def nested_pieces(graph: Graph, memory: Memory) -> set[Value]:
+    """Results in pieces that are a piece of another one and of no other use: their place in it becomes their home."""
+    made = [node for node in graph.nodes if node.prim.name in ("concat", "pad")]
+    if len(made) < 2 or any(alias is not None for alias in graph.aliases):
+        return set()
+    users: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in dict.fromkeys(node.inputs):
+            users.setdefault(value, []).append(node)
+
+    def is_used_by(value: Value, reader: Node) -> bool:
+        readers = users.get(value, [])
+        moves = [n for n in readers if n is not reader and n.prim.name in _MOVES]
+        rest = len(readers) - len(moves) - (reader in readers)
+        return value not in memory.places and not rest and all(is_used_by(n.outputs[0], reader) for n in moves)
+
+    nested: set[Value] = set()
+    for node in reversed(made):
+        inside = [v for v in dict.fromkeys(node.inputs) if v.node in made and node.inputs.count(v) == 1]
+        inside = [v for v in inside if is_used_by(v, node)]
+        if inside:
+            nested.update(inside)
+            memory.homes.update((v, array) for v, array in pieces(node, memory.home(node.outputs[0])) if v in inside)
+    return nested
 
 
 def part_of(array: Array, starts, shape) -> Array:

@@ -185,6 +185,8 @@ def _convert_real(f: Function, v: V, source: DType, target: DType, lanes: int) -
         if target.kind == "u" and target.itemsize >= 4:
             return float_to_unsigned(f, v, type, lanes)
         return float_to_integer(f, v, type, lanes)
+    if target.kind == "f" and source.kind == "b":
+        return f.select(v, f.const(1, type), f.const(0, type))
     if target.kind == "f":
         opcode = "sitofp" if source.is_signed else "uitofp"
         return round_to(f, f.cast(opcode, v, type), target, lanes)

@@ -271,6 +271,9 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
             elif kind == STATIC:
                 if type(value) in _static_types:
                     put(key, i, item)
+                elif type(value) is list and are_integers(<list>value):
+                    value = tuple(<list>value)
+                    put(key, i, <PyObject *>value)
                 else:
                     return slow_call_filled(op, args, nargs, kwnames, key, i, used)
             else:
@@ -327,6 +330,14 @@ cdef tuple integers_from(PyObject **args, Py_ssize_t start, Py_ssize_t stop):
         if type(<object>args[i]) is not int:
             return None
     return tuple([<object>args[i] for i in range(start, stop)])
+
+
+cdef bint are_integers(list values) noexcept:
+    """Whether a list of sizes or dims can be part of a key as it is."""
+    for value in values:
+        if type(value) is not int:
+            return False
+    return True
 
 
 cdef set _static_types = {int, bool, str, type(None), tuple, float, Size, Device}

@@ -6,7 +6,7 @@ import builtins
 
 from . import dtypes
 from .batching import move_dim
-from .dtypes import int64
+from .dtypes import int32, int64
 from .graph import Value
 from .primitive import PRIMITIVES, fail
 from .promote import as_dtype, broadcast_shapes, broadcast_to, common_dtype, constant, number_dtype
@@ -66,6 +66,12 @@ def ones_like(x: Value, dtype=None) -> Value:
 def iota(shape, dim: int = 0, dtype=int64) -> Value:
     """`shape` filled with the index along `dim`."""
     return PRIMITIVES["iota"](shape=tuple(shape), dim=wrap_dim(dim, len(shape)), dtype=dtype)
+
+
+def places(shape, *dims: int) -> list[Value]:
+    """`iota` along each of `dims` for comparisons: int32 where that holds them, whose vectors hold twice as many."""
+    dtype = int32 if all(shape[d] < 1 << 30 for d in dims) else int64
+    return [iota(shape, d, dtype) for d in dims]
 
 
 # -- views ------------------------------------------------------------------------------------

@@ -39,7 +39,8 @@ def embedded(x, offset: int):
     shape = (*x.shape[:-1], size, size)
     # the element belongs to the row above the main diagonal, to the column below it
     spread = B.expand(B.unsqueeze(x, -1 if offset >= 0 else -2), shape)
-    on = B.eq(B.iota((size, size), 1) - B.iota((size, size), 0), offset)
+    row, column = B.places((size, size), 0, 1)
+    on = B.eq(column - row, offset)
     return B.where(on, spread, B.zeros_like(spread))
 
 
