@@ -17,6 +17,7 @@ from lower_functions import (
 from lower_harness import Case, random
 
 from rushlight.ir import build as B
+from rushlight.ops import recurrent
 
 
 def kernels(build, *shapes, numbers=()):
@@ -42,6 +43,7 @@ ONE_KERNEL = {
     "two results": (lambda x, y: (x * y, B.exp(x) + y), [(40, 50), (40, 50)]),
     "permuted results": (lambda x: B.permute(B.exp(x), (1, 0)), [(40, 50)]),
     "joined views": (lambda x: B.reshape(B.permute(B.reshape(x, (4, 10, 50)), (1, 0, 2)), (40, 50)) + x, [(40, 50)]),
+    "a recurrent step's backward": (recurrent.lstm_step_backward.declaration.body, [(4, 20)] * 2 + [(4, 5)] * 8),
     "sum of a product without the product": (lambda x, y: B.sum(x * y, (1,)), [(40, 50), (40, 50)]),
 }
 
@@ -127,3 +129,22 @@ def test_an_operand_that_is_no_view_of_memory_is_computed_into_its_copy():
         return B.dot(B.reshape(y, (y.shape[0] * y.shape[1], y.shape[2])), v)
 
     Case(rows_of_columns, [random((2, 6, 5)), random((6, 3))], symbolic=True).check()
+
+
+def edges(x, d):
+    """Two columns (or rows) before and one after, as when the other end is repeated."""
+    before = [0] * x.ndim, [2 if k == d else n for k, n in enumerate(x.shape)]
+    after = [3 if k == d else 0 for k in range(x.ndim)], [1 if k == d else n for k, n in enumerate(x.shape)]
+    return B.concat([B.flip(B.slice(x, *before), (d,)), x, B.slice(x, *after)], d)
+
+
+def test_pieces_of_pieces_are_written_right_where_they_end_up():
+    case = Case(lambda x: edges(edges(B.exp(x), 0), 1), [random((6, 7))])
+    assert case.lowered.temps == [] or all(size == 0 for size in case.lowered.temps[1:])
+    case.check()
+    used_elsewhere = Case(lambda x: (edges(edges(x, 0), 1), B.sum(edges(x, 0), (1,))), [random((6, 7))], symbolic=True)
+    used_elsewhere.check()
+    Case(
+        lambda x, y: B.pad(B.concat([x, B.concat([y, x], 0)], 0), (1, 0), (0, 2)), [random((3, 4)), random((2, 4))]
+    ).check()
+    Case(lambda x: B.concat([B.concat([x, x], 0)] * 2, 1), [random((3, 4))]).check()

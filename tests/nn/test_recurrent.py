@@ -4,6 +4,8 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
+from rushlight.nn import recurrent_sequence
+from rushlight.nn.recurrent_step import STEPS
 
 LAYERS = {"LSTM": nn.LSTMCell, "GRU": nn.GRUCell, "RNN": nn.RNNCell}
 
@@ -90,3 +92,39 @@ def test_relu_has_no_slope_at_zero():
     x = torch.zeros(2, 1, 1, requires_grad=True)
     layer(x)[0].sum().backward()
     assert x.grad.tolist() == [[[0.0]], [[0.0]]]
+
+
+@pytest.mark.parametrize("times", [3, 20])
+@pytest.mark.parametrize("mode", sorted(STEPS))
+def test_gathered_gradients_for_few_and_many_times(mode, times):
+    """Many times take the weight turned over and steps that hold their product; few do not."""
+    kind = STEPS[mode]
+    torch.manual_seed(0)
+    shapes = (kind.gates * 5, 3), (kind.gates * 5, 5), (kind.gates * 5,), (kind.gates * 5,)
+    weights = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    projected = torch.randn(times, 2, kind.gates * 5, dtype=torch.float64, requires_grad=True)
+    states = [torch.randn(2, 5, dtype=torch.float64, requires_grad=True) for _ in range(kind.states)]
+    step, leaves = kind(weights, True), [projected, weights[1], weights[3], *states]
+
+    def results(run, reverse):
+        outputs, final = run(step, projected, states, reverse)
+        loss = (outputs * outputs).sum() + sum((s * s * s).sum() for s in final)
+        return [outputs, *torch.autograd.grad(loss, leaves)]
+
+    for reverse in (False, True):
+        expected = results(recurrent_sequence._repeat, reverse)
+        for a, b in zip(results(recurrent_sequence.run_sequence, reverse), expected):
+            torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
+        with torch.no_grad():
+            outputs, _ = recurrent_sequence.run_sequence(step, projected, states, reverse)
+        torch.testing.assert_close(outputs, expected[0].detach(), rtol=1e-12, atol=1e-12)
+
+
+def test_a_batch_of_cotangents_at_once():
+    torch.manual_seed(0)
+    layer, x = nn.LSTM(3, 4), torch.randn(5, 2, 3, requires_grad=True)
+    output, _ = layer(x)
+    cotangents = torch.randn(3, *output.shape)
+    (batched,) = torch.autograd.grad(output, [x], [cotangents], retain_graph=True, is_grads_batched=True)
+    for have, cotangent in zip(batched, cotangents):
+        torch.testing.assert_close(have, torch.autograd.grad(output, [x], [cotangent], retain_graph=True)[0])

@@ -13,6 +13,8 @@ from . import functional as F
 from .parameter import Parameter
 from .recurrent_step import Step
 
+MANY = 16  # times that are worth another layout of the weight
+
 
 def run_sequence(step: Step, projected: Tensor, states: list[Tensor], reverse: bool) -> tuple[Tensor, list[Tensor]]:
     """All outputs (time, batch, hidden) and the final states; `projected` is the input's share of the gates."""
@@ -38,8 +40,33 @@ def _stack(parts: list[Tensor], reverse: bool) -> Tensor:
     return ops.stack(parts[::-1] if reverse else parts)
 
 
+def _steps(kind, weight: Tensor, bias: Tensor | None, projected: Tensor):
+    """The map (x, states) -> (the states after, the hidden state's share of the gates)."""
+    if len(projected) < MANY or projected.ndim != 3:
+
+        def step(x, states):
+            share = F.linear(states[0], weight, bias)
+            return kind.combine(x, share, states), share
+
+        return step
+    turned, whole = weight.t().contiguous(), kind.whole  # turned over once for many times
+
+    def step_at_once(x, states):
+        *states, share = whole(x, turned, bias, *states)
+        return states, share
+
+    return step_at_once
+
+
 def _repeat(step: Step, projected: Tensor, states: list[Tensor], reverse: bool) -> tuple[Tensor, list[Tensor]]:
     outputs = []
+    plain = step.projection is None and type(step.hidden_weight) in (Tensor, Parameter)
+    if plain and not is_grad_enabled() and not engine.dual_level():
+        advance = _steps(type(step), step.hidden_weight, step.hidden_bias, projected)
+        for x in _times(projected, reverse):
+            states, _ = advance(x, states)
+            outputs.append(states[0])
+        return _stack(outputs, reverse), states
     for x in _times(projected, reverse):
         states = step(x, states)
         outputs.append(states[0])
@@ -54,45 +81,48 @@ class Sequence(Function):
         ctx.kind, ctx.reverse, ctx.steps = kind, reverse, []
         ctx.save_for_backward(projected, weight, bias, *states)
         outputs, states = [], list(states)
+        advance = _steps(kind, weight, bias, projected)
         for x in _times(projected, reverse):
-            share = F.linear(states[0], weight, bias)
-            ctx.steps.append((share, states))
-            states = kind.combine(x, share, states)
+            before = states
+            states, share = advance(x, before)
+            ctx.steps.append((share, before))
             outputs.append(states[0])
         return _stack(outputs, reverse), *states
 
     @staticmethod
     def backward(ctx, grad_outputs, *grad_states):
-        projected, weight, bias, *_ = ctx.saved_tensors
-        if is_grad_enabled():
+        projected, weight, bias, *states = ctx.saved_tensors
+        if is_grad_enabled() or any(t._layout.batch for t in (projected, weight, *states, grad_outputs)):
             return _differentiable_backward(ctx, (grad_outputs, *grad_states))
-        of_inputs, of_shares, flowing = [], [], list(grad_states)
-        times = zip(_times(projected, ctx.reverse), ctx.steps, _times(grad_outputs, ctx.reverse))
-        for x, (share, before), grad_output in reversed(list(times)):
-            flowing[0] = flowing[0] + grad_output
-            of_input, of_share, *flowing = _step_backward(ctx.kind, x, share, before, flowing)
-            passed = of_share @ weight
-            flowing[0] = passed if flowing[0] is None else flowing[0] + passed
-            of_inputs.append(of_input)
-            of_shares.append(of_share)
-        shares = ops.cat(of_shares)
-        hidden = ops.cat([before[0] for _, before in reversed(ctx.steps)])
-        of_bias = None if bias is None else shares.sum(0)
-        return None, None, _stack(of_inputs[::-1], ctx.reverse), shares.t() @ hidden, of_bias, *flowing
+        of_inputs, of_shares, flowing = _gate_gradients(ctx, projected, weight, grad_outputs, grad_states)
+        hidden = _stack([before[0] for _, before in ctx.steps], ctx.reverse).flatten(0, 1)
+        rows = of_shares.flatten(0, 1)
+        of_bias = None if bias is None else rows.sum(0)
+        return None, None, of_inputs, rows.t() @ hidden, of_bias, *flowing
 
 
-def _step_backward(kind, x: Tensor, share: Tensor, states: list[Tensor], grads: list[Tensor]) -> tuple:
-    """The gradients of x, of the hidden state's share, and of the states as far as `combine` reads them."""
-    with enable_grad():
-        x, share, *states = (t.detach().requires_grad_() for t in (x, share, *states))
-        return grad(kind.combine(x, share, states), [x, share, *states], grads, allow_unused=True)
+def _gate_gradients(ctx, projected: Tensor, weight: Tensor, grad_outputs: Tensor, grad_states) -> tuple:
+    """The gradients of both shares of the gates for all times, and those of the first states."""
+    of_inputs = ops.empty(projected.shape, dtype=projected.dtype)
+    of_shares = ops.empty_like(of_inputs) if ctx.kind.splits_shares else of_inputs
+    buffers = (of_inputs, of_shares) if ctx.kind.splits_shares else (of_inputs,)
+    gates = [_times(gate, ctx.reverse) for buffer in buffers for gate in buffer.chunk(ctx.kind.gates, -1)]
+    rows, sources = _times(of_shares, ctx.reverse), _times(projected, ctx.reverse)
+    backward, addmm = ctx.kind.backward, ops.addmm
+    gh, *rest = grad_states[0], *(g.clone() for g in grad_states[1:])
+    for t, go in reversed(list(enumerate(_times(grad_outputs, ctx.reverse)))):
+        share, before = ctx.steps[t]
+        kept = backward(sources[t], share, before, gh, go, rest, [gate[t] for gate in gates])
+        gh = rows[t] @ weight if kept is None else addmm(kept, rows[t], weight)
+    return of_inputs, of_shares, [gh, *rest]
 
 
 def _differentiable_backward(ctx, grads) -> tuple:
     """The same gradients as functions of everything: recorded step by step, to be differentiated again."""
     projected, weight, bias, *states = ctx.saved_tensors
     step = ctx.kind([None, weight, None, bias], True)
-    outputs, final = _repeat(step, projected, states, ctx.reverse)
+    with enable_grad():
+        outputs, final = _repeat(step, projected, states, ctx.reverse)
     wanted = [t for t, needed in zip(ctx.saved_tensors, ctx.needs_input_grad[2:]) if needed]
-    found = iter(grad([outputs, *final], wanted, list(grads), create_graph=True, allow_unused=True))
+    found = iter(grad([outputs, *final], wanted, list(grads), True, is_grad_enabled(), allow_unused=True))
     return None, None, *(next(found) if needed else None for needed in ctx.needs_input_grad[2:])

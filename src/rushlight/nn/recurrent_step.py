@@ -7,7 +7,7 @@ one multiplication. `recur` is the hidden state's share, and `combine` the eleme
 from __future__ import annotations
 
 from ..core import Tensor
-from ..ops import recurrent
+from ..ops import empty_like, recurrent
 from . import functional as F
 
 
@@ -16,6 +16,8 @@ class Step:
 
     gates = 1
     states = 1
+    whole = None  # an op that computes the share of the hidden state, too: `recurrent.AND_SHARE`
+    splits_shares = False  # whether the hidden state's share has a gradient other than the input's
 
     def __init__(self, weights, bias: bool, projected: int = 0):
         self.input_weight, self.hidden_weight, *rest = weights
@@ -35,6 +37,18 @@ class Step:
         """The states after the step, from both shares of the gates; before a projection."""
         raise NotImplementedError
 
+    @staticmethod
+    def backward(x: Tensor, r: Tensor, states: list, gh: Tensor, go: Tensor, rest: list, of_gates: list):
+        """The backward of `combine`, which `states` went into.
+
+        gh, go    gradients of h, from the step after and from the output
+        rest      gradients of the other states, overwritten by those before the step
+        of_gates  where the gradients of the input's gates go; then those of the share's, if it `splits_shares`
+
+        Returns the gradient of h before the step as far as `combine` reads it, or None.
+        """
+        raise NotImplementedError
+
     def __call__(self, x: Tensor, states: list[Tensor]) -> list[Tensor]:
         """The states after the step; `x` is the input's share, the first state is the output."""
         states = self.combine(x, self.recur(states[0]), states)
@@ -44,32 +58,57 @@ class Step:
 
 
 class TanhStep(Step):
+    whole = recurrent.AND_SHARE[recurrent.tanh_step]
+
     @staticmethod
     def combine(x, r, states):
         return [recurrent.tanh_step(x, r)]
 
+    @staticmethod
+    def backward(x, r, states, gh, go, rest, of_gates):
+        recurrent.tanh_step_backward(x, r, gh, go, *of_gates)
+
 
 class ReluStep(Step):
+    whole = recurrent.AND_SHARE[recurrent.relu_step]
+
     @staticmethod
     def combine(x, r, states):
         return [recurrent.relu_step(x, r)]
+
+    @staticmethod
+    def backward(x, r, states, gh, go, rest, of_gates):
+        recurrent.relu_step_backward(x, r, gh, go, *of_gates)
 
 
 class LSTMStep(Step):
     gates = 4
     states = 2
+    whole = recurrent.AND_SHARE[recurrent.lstm_step]
 
     @staticmethod
     def combine(x, r, states):
         return list(recurrent.lstm_step(x, r, states[1]))
 
+    @staticmethod
+    def backward(x, r, states, gh, go, rest, of_gates):
+        recurrent.lstm_step_backward(x, r, states[1], gh, go, rest[0], *of_gates)
+
 
 class GRUStep(Step):
     gates = 3
+    whole = recurrent.AND_SHARE[recurrent.gru_step]
+    splits_shares = True
 
     @staticmethod
     def combine(x, r, states):
         return [recurrent.gru_step(x, r, states[0])]
+
+    @staticmethod
+    def backward(x, r, states, gh, go, rest, of_gates):
+        kept = empty_like(gh)
+        recurrent.gru_step_backward(x, r, states[0], gh, go, kept, *of_gates)
+        return kept
 
 
 STEPS = {"RNN_TANH": TanhStep, "RNN_RELU": ReluStep, "LSTM": LSTMStep, "GRU": GRUStep}
