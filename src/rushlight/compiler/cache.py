@@ -10,9 +10,11 @@ import hashlib
 import os
 import threading
 from collections.abc import Iterable
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, Protocol
 
 from . import disk, executable_memory, object_file
+from .parts import parts_of
 from .target import host
 
 FORMAT = "1"  # of the files
@@ -35,6 +37,7 @@ class Addresses(Protocol):
 
 _lock = threading.Lock()
 _modules: dict[str, Addresses] = {}  # key to the addresses of a module's functions
+_objects: dict[str, bytes] = {}  # key of a part of modules to its object file
 _building: dict[str, threading.Lock] = {}
 _counts = {"compiled": 0, "loaded_from_disk": 0, "in_memory": 0}
 
@@ -63,6 +66,8 @@ def load_all(kernels: Iterable[tuple[str, str]]) -> list[int]:
     kernels = list(kernels)
     missing = {_key(text): text for _, text in kernels}
     missing = [(key, text) for key, text in missing.items() if key not in _modules and not _from_disk(key)]
+    if executable_memory.available():
+        _compile_parts(part for _, text in missing for part in parts_of(text))
     _in_threads(lambda job: _module(*job), missing)
     return [load(name, text) for name, text in kernels]
 
@@ -77,18 +82,25 @@ def _module(key: str, text: str) -> Addresses:
     if key in _modules:
         _count("in_memory")
         return _modules[key]
+    with _one_at_a_time(key):
+        if key in _modules:
+            _count("in_memory")
+        elif not _from_disk(key):
+            _compile(key, text)
+    return _modules[key]
+
+
+@contextmanager
+def _one_at_a_time(key: str):
+    """Other threads that want the same wait until it is there."""
     with _lock:
         building = _building.setdefault(key, threading.Lock())
     try:
         with building:
-            if key in _modules:
-                _count("in_memory")
-            elif not _from_disk(key):
-                _compile(key, text)
+            yield
     finally:
         with _lock:
             _building.pop(key, None)
-    return _modules[key]
 
 
 def _from_disk(key: str) -> bool:
@@ -102,21 +114,46 @@ def _from_disk(key: str) -> bool:
 
 
 def _compile(key: str, text: str) -> None:
-    from .machine_code import emit
-
-    content = _pack(emit(text))
+    content = _linked(text)
     _modules[key] = _place(content)
     _count("compiled")
     disk.write(key, content)
 
 
-def _pack(code: bytes) -> bytes:
-    """What is kept of an object file: its image, or all of it where only LLVM can link it."""
-    try:
-        image = object_file.link(code)
-    except object_file.Unsupported:
-        return OBJECT + code
-    return IMAGE + image.to_bytes() if executable_memory.available() else OBJECT + code
+def _linked(text: str) -> bytes:
+    """What is kept of a module: its image, or all of its object file where only LLVM can link it."""
+    available = executable_memory.available()
+    parts = parts_of(text) if available else []
+    _compile_parts(parts)
+    objects = [_object(part) for part in parts] or [_emitted(text)]
+    if available:
+        with suppress(object_file.Unsupported):
+            return IMAGE + object_file.link(*objects).to_bytes()
+    return OBJECT + (_emitted(text) if parts else objects[0])
+
+
+def _compile_parts(parts: Iterable[str]) -> None:
+    """Compile those parts that are not ready on all processors, the largest first."""
+    missing = {part for part in parts if "part-" + _key(part) not in _objects}
+    _in_threads(_object, sorted(missing, key=lambda part: (-len(part), part)))
+
+
+def _object(part: str) -> bytes:
+    """The object file of a part, from memory, from disk, or compiled now."""
+    key = "part-" + _key(part)
+    with _one_at_a_time(key):
+        if key not in _objects:
+            found = disk.read(key)
+            _objects[key] = found or _emitted(part)
+            if not found:
+                disk.write(key, _objects[key])
+        return _objects[key]
+
+
+def _emitted(text: str) -> bytes:
+    from .machine_code import emit
+
+    return emit(text)
 
 
 def _place(content: bytes) -> Addresses:

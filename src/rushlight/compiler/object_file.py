@@ -71,21 +71,30 @@ class _Section:
         self.address = -1  # in the image
 
 
-def link(code: bytes) -> Image:
-    """The image of an object file. Raises `Unsupported`."""
-    if code[:5] != b"\x7fELF\x02" or struct.unpack_from("<H", code, 18)[0] != X86_64:
-        raise Unsupported("not an ELF object for x86-64")
-    sections = _sections(code)
-    image = Image()
-    for section in sections:
-        if section.flags & ALLOC and section.content:
-            _lay_out(image, section)
-    symbols = _symbols(next(s for s in sections if s.kind == SYMTAB), sections)
-    image.symbols = {name: offset for name, public, offset in symbols if public and offset is not None}
-    for section in sections:
-        if section.kind == RELA and sections[section.info].address >= 0:
-            _relocate(image, section, sections[section.info], symbols)
+def link(*objects: bytes) -> Image:
+    """The image of object files, whose public names are the same names in all of them. Raises `Unsupported`."""
+    image, tables = Image(), []
+    for code in objects:
+        if code[:5] != b"\x7fELF\x02" or struct.unpack_from("<H", code, 18)[0] != X86_64:
+            raise Unsupported("not an ELF object for x86-64")
+        sections = _sections(code)
+        for section in sections:
+            if section.flags & ALLOC and section.content:
+                _lay_out(image, section)
+        symbols = _symbols(next(s for s in sections if s.kind == SYMTAB), sections)
+        image.symbols |= {name: offset for name, public, offset in symbols if public and offset is not None}
+        tables.append((sections, symbols))
+    for sections, symbols in tables:
+        known = [(name, public, _found(image, name, public, offset)) for name, public, offset in symbols]
+        for section in sections:
+            if section.kind == RELA and sections[section.info].address >= 0:
+                _relocate(image, section, sections[section.info], known)
     return image
+
+
+def _found(image: Image, name: str, public: bool, offset: int | None) -> int | None:
+    """The offset of a symbol that another object may define."""
+    return image.symbols.get(name) if public and offset is None else offset
 
 
 def _sections(code: bytes) -> list[_Section]:
