@@ -139,3 +139,28 @@ def test_handles_survive_pickling():
     assert len(net._forward_hooks) == 1
     handle.remove()
     assert len(net._forward_hooks) == 0
+
+
+def test_hooks_on_registration():
+    from rushlight.nn.modules import module as path
+
+    seen = []
+    handles = [
+        path.register_module_parameter_registration_hook(lambda m, name, p: seen.append((type(m).__name__, name))),
+        path.register_module_buffer_registration_hook(lambda m, name, b: b + 1),
+        path.register_module_module_registration_hook(lambda m, name, child: seen.append((type(m).__name__, name))),
+    ]
+    try:
+        net = nn.Sequential(nn.Linear(1, 2))
+        norm = nn.BatchNorm1d(3)
+    finally:
+        for handle in handles:
+            handle.remove()
+    assert seen[:3] == [("Linear", "weight"), ("Linear", "bias"), ("Sequential", "0")] and isinstance(
+        net, nn.Sequential
+    )
+    assert norm.num_batches_tracked.shape == () and nn.BatchNorm1d(3).running_mean.tolist() == [0.0] * 3
+    custom = nn.Module()
+    with path.register_module_buffer_registration_hook(lambda m, name, b: b + 1):
+        custom.register_buffer("x", rushlight.ones(2))
+    assert custom.x.tolist() == [2.0, 2.0]

@@ -171,3 +171,22 @@ def test_averages_are_refused():
     for options in ({"anneal_strategy": "x"}, {"anneal_epochs": -1}, {"swa_lr": [1, 2]}):
         with pytest.raises(ValueError, match=next(iter(options))):
             swa_utils.SWALR(optimizer, **{"swa_lr": 0.1, **options})
+
+
+def test_other_tensors_for_a_block():
+    mine, other = (rushlight.nn.Parameter(rushlight.full((2,), value)) for value in (1.0, 5.0))
+    optimizer = optim.Adam([mine], lr=0.1)
+    mine.grad = other.grad = rushlight.ones(2)
+    optimizer.step()
+    saved = optimizer.state_dict()
+    before = mine.tolist()
+    with optim.swap_in_optimizer_params_and_state(optimizer, {"other": other}, saved):
+        optimizer.step()
+        assert optimizer.param_groups[0]["params"][0] is other
+    assert mine.tolist() == before and optimizer.param_groups[0]["params"][0] is mine
+    assert other.tolist() == pytest.approx([4.9, 4.9]) and optimizer.state[mine]["step"].item() == 1
+    with (
+        pytest.raises(ValueError, match="parameters are given"),
+        optim.swap_in_optimizer_params_and_state(optimizer, {}, saved),
+    ):
+        pass

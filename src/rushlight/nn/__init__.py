@@ -158,7 +158,11 @@ from .transformer import (
     TransformerEncoderLayer,
 )
 
-_LATER = {"DataParallel": "parallel"}  # names in modules that few programs need
+_LATER = {  # names in modules that few programs need
+    "DataParallel": "parallel",
+    "LinearCrossEntropyLoss": "linear_cross_entropy",
+    "LinearCrossEntropyOptions": "linear_cross_entropy",
+}
 _MODULES = ("modules", "parallel")
 
 

@@ -137,6 +137,26 @@ def register_module_forward_hook(hook: Callable, *, with_kwargs: bool = False, a
     return _add_global("forward", hook, marks)
 
 
+# Hooks on what any module registers, by the dictionary it goes to
+registration_hooks: dict[str, OrderedDict] = {name: OrderedDict() for name in ("_parameters", "_buffers", "_modules")}
+
+
+def _on_registration(registry: str, what: str) -> Callable:
+    def register(hook: Callable) -> RemovableHandle:
+        return add_hook(registration_hooks[registry], hook)
+
+    register.__doc__ = (
+        f"Calls `hook(module, name, {what})` when any module registers a {what}; what it returns, if not None, is "
+        "registered in its place."
+    )
+    return register
+
+
+register_module_parameter_registration_hook = _on_registration("_parameters", "parameter")
+register_module_buffer_registration_hook = _on_registration("_buffers", "buffer")
+register_module_module_registration_hook = _on_registration("_modules", "submodule")
+
+
 def call_with_hooks(module, args: tuple, kwargs: dict):
     """Calls `module.forward` with all hooks around it."""
     called: set[int] = set()

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core import Tensor
 from .convert import Conversion
-from .hooks import HookRegistration, call_with_hooks
+from .hooks import HookRegistration, call_with_hooks, registration_hooks
 from .parameter import Buffer, Parameter
 from .state import State
 from .traversal import Traversal
@@ -126,6 +126,10 @@ class Module(Traversal, State, HookRegistration, Conversion):
     register_module = add_module
 
     def _register(self, registry: str, name: str, value) -> None:
+        if registration_hooks[registry] and value is not None:
+            for hook in list(registration_hooks[registry].values()):
+                changed = hook(self, name, value)
+                value = value if changed is None else changed
         self.__dict__[registry][name] = value
         cls = type(self)
         if not hasattr(cls, name) and name.isidentifier():

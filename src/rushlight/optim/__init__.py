@@ -12,6 +12,7 @@ from .muon import Muon
 from .optimizer import Optimizer
 from .sgd import ASGD, SGD
 from .sparse_adam import SparseAdam
+from .swapping import swap_in_optimizer_params_and_state
 
 _PLACES = {  # modules of one optimizer each, as PyTorch has them
     "_adafactor": "optim.adafactor",
@@ -60,4 +61,5 @@ __all__ = [
     "SparseAdam",
     "lr_scheduler",
     "swa_utils",
+    "swap_in_optimizer_params_and_state",
 ]
