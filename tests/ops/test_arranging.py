@@ -4,6 +4,8 @@ import pytest
 
 import rushlight
 
+import rushlight as rl
+
 from .parity import agree, numbers, table
 
 
@@ -152,3 +154,9 @@ def test_lists_and_tuples_of_dims_share_a_plan():
     for dims in ([0, 0.5], [[0]]):
         with pytest.raises((TypeError, IndexError)):
             flip(x, dims)
+
+
+def test_ravel_gives_elements_side_by_side():
+    x = rl.arange(6.0)
+    assert x.ravel().data_ptr() == x.data_ptr()
+    assert x[::2].ravel().stride() == (1,) and x[::2].ravel().tolist() == [0, 2, 4]

@@ -119,3 +119,10 @@ def test_real_arguments_of_complex_results_have_gradients():
     x, y = (rl.tensor([0.5, 2.0], dtype=rl.float64, requires_grad=True) for _ in range(2))
     (rl.complex(x, y) * (3 + 4j)).real.sum().backward()
     assert x.grad.tolist() == [3, 3] and y.grad.tolist() == [-4, -4]
+
+
+def test_conj_physical_keeps_real_tensors():
+    x = rl.arange(6.0)[::2]
+    assert x.conj_physical() is x
+    z = rl.tensor([1 + 2j])
+    assert z.conj_physical().data_ptr() != z.data_ptr() and z.conj_physical().item() == 1 - 2j

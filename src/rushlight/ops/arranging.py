@@ -252,8 +252,8 @@ def reshape_as(input, other):
 
 @composite(method=True)
 def ravel(input):
-    """The elements in row-major order; a view if possible."""
-    return reshape(input, (-1,))
+    """The elements in row-major order, side by side; a copy is made only if they do not lie so already."""
+    return reshape(input, (-1,)).contiguous()
 
 
 # -- transposes ---------------------------------------------------------------------------------

@@ -151,9 +151,9 @@ def _conj(input):
     return conj(input)
 
 
-@op(method=True, inplace=True, out=True)
+@op(method=True, inplace=True, out=True, keeps=True)
 def conj_physical(input):
-    """The complex conjugate in memory of its own."""
+    """The complex conjugate in memory of its own; real tensors stay as they are."""
     return B.conj(input)
 
 
