@@ -4,8 +4,6 @@ import pytest
 
 import rushlight
 
-import rushlight as rl
-
 from .parity import agree, numbers, table
 
 
@@ -157,6 +155,6 @@ def test_lists_and_tuples_of_dims_share_a_plan():
 
 
 def test_ravel_gives_elements_side_by_side():
-    x = rl.arange(6.0)
+    x = rushlight.arange(6.0)
     assert x.ravel().data_ptr() == x.data_ptr()
     assert x[::2].ravel().stride() == (1,) and x[::2].ravel().tolist() == [0, 2, 4]
