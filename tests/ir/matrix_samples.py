@@ -7,7 +7,7 @@ import numpy as np
 from rushlight.ir import build as B
 from rushlight.ir.dtypes import float64
 from rushlight.ir.primitives import factor, lu, orthogonal, solve
-from rushlight.ir.primitives.triangles import identity, triangle
+from rushlight.ir.primitives.matrix_parts import identity, triangle
 
 SYMMETRIC = np.array([[4, 1, 2], [1, 5, 3], [2, 3, 7]])
 PIVOTS = np.array([[3, 2, 3], [1, 3, 3]], "int32")
