@@ -7,15 +7,12 @@ import pkgutil
 import pytest
 
 import rushlight
-from rushlight.ops.deferred import DEFERRED
 
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 
 
 def modules():
     """All modules of the package but those that are programs."""
-    for name in DEFERRED:
-        getattr(rushlight, name)  # as programs load what is loaded when it is first used
     for found in pkgutil.walk_packages(rushlight.__path__, "rushlight."):
         if not found.name.endswith("__main__"):
             yield importlib.import_module(found.name)

@@ -20,6 +20,7 @@ OPS: dict[str, Op] = {}
 FUNCTIONS: dict[str, object] = {}  # public name -> op or composite function
 METHODS: dict[str, object] = {}
 REDIRECTED: dict[Op, object] = {}  # op -> what all its calls run while it is redirected (see `amp`)
+LATE: list = []  # what makes functions explain their errors that are declared once the catalogue is complete
 ARRIVED: list = []  # called with the name of each op and function declared from then on, and with itself
 _ANNOTATIONS = {None: DATA, "": DATA, "Number": DATA, "float": DATA, "Tensor": DATA, "list": LIST}
 
@@ -283,10 +284,11 @@ def composite(function=None, *, method=False, alias=(), public=True):
 
     def declare(body):
         for name in (body.__name__, *alias):
+            shown = LATE[0](body, name) if LATE else body
             if public:
-                FUNCTIONS[name] = body
+                FUNCTIONS[name] = shown
             if method:
-                add_method(method if isinstance(method, str) and name == body.__name__ else name, body)
+                add_method(method if isinstance(method, str) and name == body.__name__ else name, shown)
         return body
 
     return declare(function) if function is not None else declare
@@ -300,6 +302,13 @@ def function_named(name: str):
         room, _, name = name.rpartition(".")
         return getattr(import_module(f"..{room}", __package__), name)
     return FUNCTIONS[name] if name in FUNCTIONS else METHODS[name]
+
+
+def op_named(name: str) -> Op:
+    """An op by its name, for pickles; one of `linalg` may have to be loaded."""
+    if name not in OPS and name.startswith("linalg_"):
+        function_named(name.replace("_", ".", 1))
+    return OPS[name]
 
 
 # -- calls that leave the fast path -----------------------------------------------------------
@@ -496,5 +505,5 @@ def visible_part(declaration: Declaration, results):
 
 engine.register_value_type(Value)
 engine.bind("slow_call", slow_call)
-engine.bind("op_named", OPS.__getitem__)
+engine.bind("op_named", op_named)
 engine.bind("function_named", function_named)

@@ -6,11 +6,11 @@ import importlib
 
 from ..core import engine
 from ..ir.graph import Value
-from .declare import FUNCTIONS, METHODS, add_method
-from .explaining import explain_all
+from .declare import FUNCTIONS, METHODS
 
 # module: (functions of rushlight, methods of tensors) that importing it declares, by `composite` or `op`
 MODULES = {
+    "distributions.sampling": ("_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad", ""),
     "fft.frames": ("istft stft", "istft stft"),
     "linalg.former": (
         "cholesky cholesky_inverse cholesky_solve det eig geqrf inverse lobpcg logdet lstsq lu lu_solve lu_unpack "
@@ -26,15 +26,8 @@ DEFERRED = {name: module for module, (functions, _) in MODULES.items() for name 
 def load(name: str):
     """The function of this name, once its module has declared it; None if there is no such name."""
     if name in DEFERRED:
-        declare(DEFERRED[name])
+        importlib.import_module(f"..{DEFERRED[name]}", __package__)
     return FUNCTIONS.get(name)
-
-
-def declare(module: str) -> None:
-    """Load a module that declares functions."""
-    importlib.import_module(f"..{module}", __package__)
-    explain_all(FUNCTIONS)
-    explain_all(METHODS, add_method)
 
 
 class Deferred:
@@ -44,7 +37,7 @@ class Deferred:
         self.module, self.name = module, name
 
     def __get__(self, instance, owner=None):
-        declare(self.module)
+        importlib.import_module(f"..{self.module}", __package__)
         return METHODS[self.name].__get__(instance, owner)
 
 

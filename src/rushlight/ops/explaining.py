@@ -10,7 +10,7 @@ import types
 
 from ..core import engine
 from ..core.engine import Composite, Tensor
-from .declare import ARRIVED, rename, wrong_type
+from .declare import ARRIVED, LATE, rename, wrong_type
 from .dim_names import refuse_names
 
 VARIADIC = 8  # the flag of code that takes any keyword arguments
@@ -75,7 +75,8 @@ def explained(function, name: str):
 
 
 def explain_all(table: dict, attach=None) -> None:
-    """Let the plain functions of a table raise such errors."""
+    """Let the plain functions of a table raise such errors, and all that are declared from then on."""
+    LATE[:] = [explained]
     for name, function in list(table.items()):
         if type(function) is types.FunctionType:
             table[name] = explained(function, name)
