@@ -235,3 +235,42 @@ def test_nothing_is_redirected_when_it_is_off():
     with rl.autocast("cpu"):
         assert F.cross_entropy.function is not F.cross_entropy.__wrapped__
     assert F.cross_entropy.function is F.cross_entropy.__wrapped__
+
+
+def test_transformations_see_it_too():
+    weight, x = rl.rand(2, 3), rl.rand(4, 3)
+    with rl.autocast("cpu"):
+        assert rl.vmap(lambda row: F.linear(row, weight))(x).dtype is rl.bfloat16
+        gradient = rl.func.grad(lambda w: F.mse_loss(F.linear(x, w), rl.zeros(4, 2)))(weight)
+        assert (a.to_sparse() @ a).dtype is rl.bfloat16
+    assert gradient.dtype is rl.float32 and gradient.shape == (2, 3)
+
+
+def test_errors_are_those_of_the_function():
+    with rl.autocast("cpu"):
+        with pytest.raises(TypeError, match="missing required argument: 'mat2'"):
+            rl.mm(a)
+        with pytest.raises(TypeError, match="must be Tensor, not str"):
+            rl.mm(a, "x")
+        with pytest.raises(TypeError, match="target"):
+            F.mse_loss(a)
+        assert rl.mm(a, mat2=a).dtype is rl.mm(input=a, mat2=a).dtype is rl.bfloat16  # and the next call is prepared
+
+
+def test_threads_come_and_go():
+    wrong = []
+
+    def work(dtype):
+        for _ in range(100):
+            if (a @ a).dtype is not rl.float32:
+                wrong.append("off")
+            with rl.autocast("cpu", dtype=dtype):
+                if (a @ a).dtype is not dtype or F.mse_loss(half, a).dtype is not rl.float32:
+                    wrong.append(dtype)
+
+    threads = [threading.Thread(target=work, args=(dtype,)) for dtype in (rl.bfloat16, rl.float16) * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
