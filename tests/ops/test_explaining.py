@@ -3,6 +3,8 @@
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -25,6 +27,13 @@ def test_late_functions_of_the_catalogue():
     assert isinstance(rl.svd, engine.Composite) and pickle.loads(pickle.dumps(rl.svd)) is rl.svd
     assert rl.svd is not rl.linalg.svd
     assert rl.allclose(rl.ones(2, 2).svd()[1], rl.svd(rl.ones(2, 2))[1])
+
+
+def test_ops_are_pickled_by_name():
+    for op in (rl.mm, rl.ones(1).add_.__func__, rl.linalg.inv):
+        assert pickle.loads(pickle.dumps(op)) is op and len(pickle.dumps(op)) < 100
+    code = f"import pickle; print(pickle.loads({pickle.dumps(rl.linalg.inv)!r}).name)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "linalg_inv"
 
 
 def test_redirection_is_undone():
