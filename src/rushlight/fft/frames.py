@@ -116,7 +116,7 @@ def stft(
     >>> rushlight.stft(rushlight.ones(16), 8, window=rushlight.ones(8), return_complex=True).shape
     rushlight.Size([5, 9])
     """
-    hop, length = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
+    hop, length = spacing(n_fft, hop_length, win_length)
     if align_to_window is not None and center:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     with_complex = input.is_complex() or (window is not None and window.is_complex())
@@ -127,11 +127,7 @@ def stft(
                 "return_complex=True in a future PyTorch release."
             )
         return_complex = True
-    if center:
-        # as many dims in front as padding asks for
-        lead = (1,) * (3 - input.ndim) if input.ndim < 3 else ()
-        padded = pad(input.reshape((*lead, *input.shape)), (n_fft // 2, n_fft // 2), pad_mode)
-        input = padded.reshape((*padded.shape[len(lead) :],))
+    input = centred(input, n_fft, pad_mode) if center else input
     call = described("stft", input, n_fft, hop, length, window, normalized, onesided, return_complex, align_to_window)
     check_signal(call, input, n_fft, hop, length, window)
     onesided = not with_complex if onesided is None else onesided
@@ -145,6 +141,18 @@ def stft(
     made = short_time(signal, window, n_fft, hop, bool(onesided), bool(normalized))
     made = made if input.ndim == 2 else made.squeeze(0)
     return made if return_complex else FUNCTIONS["view_as_real"](made)
+
+
+def spacing(n_fft: int, hop_length, win_length) -> tuple:
+    """(the distance of pieces, the length of the window)"""
+    return n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
+
+
+def centred(input, n_fft: int, pad_mode: str):
+    """The signal padded so that the first piece has its middle at the signal's start."""
+    lead = (1,) * (3 - input.ndim) if input.ndim < 3 else ()  # as many dims in front as padding asks for
+    padded = pad(input.reshape((*lead, *input.shape)), (n_fft // 2, n_fft // 2), pad_mode)
+    return padded.reshape((*padded.shape[len(lead) :],))
 
 
 def described(name: str, input, n_fft, hop, length, window, normalized, onesided, return_complex, aligned) -> str:
@@ -229,7 +237,7 @@ def istft(
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
         )
-    hop, span = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
+    hop, span = spacing(n_fft, hop_length, win_length)
     call = f"istft({tensor_type(input)}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={span})"
     check_frames(call, input, n_fft, hop, span, window, onesided)
     complex_window = window is not None and window.is_complex()
