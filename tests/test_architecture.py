@@ -2,6 +2,7 @@
 
 import ast
 import pathlib
+import re
 
 import pytest
 
@@ -105,3 +106,11 @@ def test_importing_loads_nothing_heavy():
     )
     heavy = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert heavy == "[]", f"import rushlight loads {heavy}"
+
+
+def test_the_document_lists_the_rooms_in_their_order():
+    document = (SOURCE.parent.parent / "docs" / "architecture.md").read_text()
+    listed = [names for names in re.findall(r"^\| ((?:`\w+(?:/|\.py)`(?:, )?)+) \|", document, re.M)]
+    rooms = [room for names in listed for room in re.findall(r"`(\w+)", names) if room in ORDER]
+    thin = {"random_generator", "special"}
+    assert sorted(rooms, key=ORDER.index) == rooms and set(ORDER) - thin <= set(rooms)
