@@ -116,3 +116,7 @@ def test_powers_of_a_vector_have_a_gradient():
     x = rl.tensor([0.0, 2.0], requires_grad=True)
     rl.vander(x, 4).sum().backward()
     assert x.grad.tolist() == [1, 17]
+
+
+def test_vander_of_narrow_integers_is_int64():
+    assert rl.vander(rl.tensor([200, 2], dtype=rl.uint8), 3).tolist() == [[40000, 200, 1], [4, 2, 1]]

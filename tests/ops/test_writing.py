@@ -83,3 +83,18 @@ def test_out_of_functions_of_several_ops_takes_no_gradient():
     ):
         with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
             call()
+
+
+@pytest.mark.parametrize("dtype", [rl.bool, rl.uint8, rl.float16, rl.float32, rl.complex64])
+def test_elements_that_share_memory_are_not_written(dtype):
+    x = rl.ones(3, dtype=dtype)
+    for write in (
+        lambda z: z.logical_not_(),
+        lambda z: z.copy_(x),
+        lambda z: z.copy_(z),
+        lambda z: rl.logical_and(x, x, out=z) if dtype is rl.bool else rl.add(x, x, out=z),
+    ):
+        with pytest.raises(RuntimeError, match="single memory location"):
+            write(rl.zeros((), dtype=dtype).expand(3))
+    for shape in ((1,), (0, 3), (1, 1)):  # no two elements
+        assert rl.zeros((), dtype=dtype).expand(shape).logical_not_().shape == shape

@@ -299,6 +299,6 @@ def vander(x, N=None, increasing=False):
     count = x.shape[0] if N is None else N
     if count < 0:
         raise RuntimeError("N must be non-negative.")
-    if x.dtype is dtypes.bool_:
+    if x.dtype.kind in "bui":
         x = x.long()
     return powers_of(x, count, increasing)

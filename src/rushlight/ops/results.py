@@ -142,12 +142,24 @@ def write_into(finished: Finished, values: list, targets: list, positions: list,
     """Results that overwrite inputs: cast to the target's dtype, of exactly its shape."""
     for value, target, position in zip(values, targets, positions, strict=True):
         check_fits(called, value, target)
+        check_places(target.shape, target.strides)
         finished.positions.append(len(finished.outputs))
         finished.outputs.append(("into", position))
         value = B.cast(value, target.dtype) if value.dtype is not target.dtype else value
         finished.computed.append(seen_through(value, tracer.bits.get(target, 0)))
         finished.strides.append(target.strides)
         finished.aliases.append(position)
+
+
+def check_places(shape, strides) -> None:
+    """Elements to write have places of their own: for others no kernel can be made."""
+    static = [n if type(n) is int else None for n in shape]
+    repeated = (n != 1 and type(s) is int and s == 0 for n, s in zip(static, strides))
+    if 0 not in static and any(repeated):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
 
 
 class DoesNotFit(Exception):
@@ -160,6 +172,7 @@ def write_out(finished: Finished, values: list, out_layouts: tuple, declaration,
     if finished.visible >= 0 or len(values) != len(geometries):
         raise DoesNotFit
     for value, (shape, strides), layout in zip(values, geometries, out_layouts):
+        check_places(shape, strides)
         if len(value.shape) != len(shape) or any(a != b for a, b in zip(value.shape, shape)):
             raise DoesNotFit
         if category(value.dtype) > category(layout.dtype) or declaration.exact:
