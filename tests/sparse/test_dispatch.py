@@ -101,6 +101,7 @@ def test_files(tmp_path):
         assert repr(found) == repr(s) and type(found) is type(s)
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
 def test_files_of_pytorch(tmp_path):
     torch = pytest.importorskip("torch")
     for layout in ("sparse_coo", "sparse_csr", "sparse_csc"):
