@@ -25,6 +25,7 @@ ORDER = [
     "nn",
     "func",
     "optim",
+    "distributions",
     "amp",
     "data",
     "serialization",

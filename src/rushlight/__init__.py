@@ -75,6 +75,7 @@ _ROOMS = {
     "cpu": "cpu",
     "cuda": "cuda",
     "data": "data",
+    "distributions": "distributions",
     "fft": "fft",
     "func": "func",
     "functional": "functional",

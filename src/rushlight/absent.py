@@ -121,7 +121,7 @@ GROUPS = [
         "Further packages",
         "Not there yet.",
         ABSENT,
-        torch="distributed distributions fx hub onnx package profiler",
+        torch="distributed fx hub onnx package profiler",
         torch__utils="benchmark bundled_inputs model_dump model_zoo show_pickle tensorboard",
         torch__autograd="profiler",
     ),

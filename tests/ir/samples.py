@@ -105,6 +105,8 @@ def maps():
     yield Sample(E_.gcd, integers(6) * 6, integers(6) * 4)
     yield Sample(E_.nextafter, real(3), real(3))
     yield Sample(E_.zeta, real(4, low=1.5, high=4), real(4, low=0.3, high=3))
+    yield Sample(E_.gamma_slope, real(6, low=0.5, high=4), real(6, low=0.1, high=6))
+    yield Sample(E_.beta_slope, real(6, low=0.1, high=0.9), real(6, low=0.5, high=4), real(6, low=0.5, high=4))
     for name in ("gammainc", "gammaincc"):
         yield Sample(getattr(E_, name), real(4, low=0.5, high=4), real(4, low=0.5, high=4))
     for name in COMPARISONS:

@@ -7,7 +7,8 @@ from ..ir.dtypes import DType
 EXPENSIVE = 10  # from here on a value is kept rather than computed again
 
 _FUNCTIONS = """exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
-erf erfc erfcx erfinv lgamma digamma zeta gammainc gammaincc sigmoid pow atan2 fmod remainder floor_divide"""
+erf erfc erfcx erfinv lgamma digamma zeta gammainc gammaincc gamma_slope beta_slope sigmoid pow atan2 fmod remainder
+floor_divide"""
 _DIVISIONS = "div sqrt rsqrt reciprocal trunc_divide nextafter"
 _WEIGHTS = dict.fromkeys(_FUNCTIONS.split(), 20) | dict.fromkeys(_DIVISIONS.split(), 4)
 

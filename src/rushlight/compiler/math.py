@@ -15,13 +15,15 @@ from .math_fmod import FMOD, next_after
 from .math_gamma import GAMMA
 from .math_hyperbolic import HYPERBOLIC
 from .math_inverse import INVERSE
+from .math_quantile import QUANTILE
 from .math_special import SPECIAL
 from .math_trigonometric import TRIGONOMETRIC
 from .text import mangle
 
 __all__ = ["FUNCTIONS", "call", "next_after"]
 
-FUNCTIONS: dict[str, Callable] = EXPONENTIAL | FMOD | GAMMA | HYPERBOLIC | INVERSE | SPECIAL | TRIGONOMETRIC
+FUNCTIONS: dict[str, Callable] = EXPONENTIAL | FMOD | GAMMA | HYPERBOLIC | INVERSE | QUANTILE | SPECIAL
+FUNCTIONS |= TRIGONOMETRIC
 
 # a call saves and restores all vector registers around it, which is worth it only for long bodies
 INLINE = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sigmoid", "sqrt", "rsqrt", "reciprocal", "tanh"}

@@ -138,9 +138,14 @@ def _float_binary(name: str):
     return function
 
 
-atan2, nextafter, copysign, zeta, gammainc, gammaincc = map(
-    _float_binary, ("atan2", "nextafter", "copysign", "zeta", "gammainc", "gammaincc")
+atan2, nextafter, copysign, zeta, gammainc, gammaincc, gamma_slope = map(
+    _float_binary, ("atan2", "nextafter", "copysign", "zeta", "gammainc", "gammaincc", "gamma_slope")
 )
+
+
+def beta_slope(x, a, b) -> Value:
+    """How fast the quantile x of a beta distribution moves with its first parameter, over 1 - x."""
+    return _apply("beta_slope", (x, a, b), float_dtype(common_dtype(x, a, b)))
 
 
 def neg(x) -> Value:
