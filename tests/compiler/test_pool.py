@@ -70,7 +70,11 @@ GEOMETRIES = {
     "2x2": ((2, 3, 8, 8), (2, 2), 2),
     "2x2 wide": ((1, 2, 4, 70), (2, 2), 2),
     "3x3 stride 2": ((2, 3, 11, 12), (3, 3), 2, 1),
+    "2x2 of rows of two": ((3, 7, 4, 4), (2, 2), 2),
+    "2x2 of many short rows": ((1, 3, 32, 8), (2, 2), 2),
+    "2x2 of odd planes": ((2, 3, 9, 7), (2, 2), 2),
     "3x3 stride 1": ((1, 2, 7, 40), (3, 3), 1, 1),
+    "3x3 stride 2 wide": ((1, 2, 9, 83), (3, 3), 2, 1),
     "stride 3": ((1, 3, 10, 34), (2, 3), (2, 3), (0, 1)),
     "dilated": ((2, 2, 12, 13), (3, 2), (1, 2), (1, 1), (2, 1)),
     "dilated along the row": ((2, 2, 6, 40), (2, 3), 1, (1, 1), (1, 3)),
@@ -182,16 +186,37 @@ def test_empty_batch():
     assert gx.shape == x.shape
 
 
+def launched(name, shape, small, window=((2, 2), 2)):
+    """What a maximum of windows is lowered to."""
+    shapes = [((*shape[:2], *small), t) for t in ("float32", "int64")]
+    return bind(name, [random(shape)], shapes, fixed(shape, *window))
+
+
 def test_other_sizes_share_a_kernel():
     """A batch of another size meets the guards of the first, and compiles nothing."""
-    small, large = ((n, 3, 8, 8) for n in (2, 9))
     kernels = []
-    for shape in (small, large):
-        attrs = fixed(shape, (2, 2), 2)
-        bound = bind("max_pool", [random(shape)], [((*shape[:2], 4, 4), t) for t in ("float32", "int64")], attrs)
+    for count in (2, 9):
+        bound = launched("max_pool", (count, 3, 40, 40), (20, 20))
         kernels.append([launch.kernel for launch in bound.lowered.launches])
         assert not any("==" in guard for guard in bound.guards), bound.guards
     assert kernels[0] == kernels[1]
+
+
+@pytest.mark.parametrize(
+    "plane, small, window, name",
+    [
+        ((8, 8), (4, 4), ((2, 2), 2), "max_pool_pairs"),
+        ((4, 4), (2, 2), ((2, 2), 2), "max_pool_pairs"),
+        ((12, 12), (6, 6), ((2, 2), 2), "max_pool_taps"),
+        ((64, 64), (32, 32), ((2, 2), 2), "max_pool_taps"),
+        ((112, 112), (56, 56), ((3, 3), 2, 1), "max_pool_taps"),
+        ((64, 64), (64, 64), ((3, 3), 1, 1), "max_pool_taps"),
+        ((64, 64), (60, 60), ((5, 5), 1), "max_pool_row"),
+    ],
+)
+def test_common_windows_have_kernels_of_their_own(plane, small, window, name):
+    (launch,) = launched("max_pool", (4, 8, *plane), small, window).lowered.launches
+    assert launch.kernel.name == name
 
 
 def test_against_torch():

@@ -6,6 +6,7 @@ from ..ir.sizes import product
 from .conv_lanes import vector_lanes
 from .conv_shape import merge_plane
 from .pool_grad import launch_grad
+from .pool_planes import is_contiguous, launch_maximum, launch_scatter
 from .pool_reduce import Reduction, reduce_windows
 from .pool_shape import PoolShape
 from .templates import template
@@ -15,6 +16,8 @@ from .templates import template
 def lower_max_pool(context, node, operands, results) -> None:
     """x [..., C, *S] → the maximum of each window and its int64 flat place in the plane of x."""
     shape = PoolShape.of([*operands, *results], 0, 1, node.attrs)
+    if shape.window and launch_maximum(context, shape):
+        return
     places = "i32" if operands[0].dtype.itemsize <= 4 and product(shape.large) < 2**31 else "i64"
     key, block = reduction(shape, "max", "row", places=places)
     reduce_windows(context, key, shape, block)
@@ -35,6 +38,8 @@ def lower_max_pool_grad(context, node, operands, results) -> None:
     flat = [merge_plane(a) for a in shape.arrays[:2]]
     if None not in flat:
         shape.arrays[:2], shape.small = flat, flat[0].shape[-3:]
+    if is_contiguous(shape):
+        return launch_scatter(context, shape)
     dtype = operands[0].dtype
     axis = "channel" if shape.channels_contiguous() else "plane"
     key = Reduction("max", dtype, len(shape.batch), False, axis, vector_lanes(dtype))
