@@ -376,3 +376,39 @@ def test_views_that_reach_beyond_their_base():
     seen.mul_(2)
     seen.sum().backward()
     assert weight.grad.tolist() == [6, 8, 10] and big.tolist() == [0, 2, 4, 6, 8, 10, 12, 7]
+
+
+VIEWS_OF_ROWS = {
+    "integer": lambda x: x[0],
+    "slice": lambda x: x[:1],
+    "select": lambda x: x.select(0, 0),
+    "narrow": lambda x: x.narrow(0, 0, 1),
+    "split": lambda x: x.split(1)[0],
+    "unbind": lambda x: x.unbind(0)[0],
+    "as_strided": lambda x: x.as_strided((3,), (1,), 0),
+    "window": lambda x: x.unfold(0, 2, 1)[0, :, 0],
+    "of a view": lambda x: x[1:].t()[:, 0],
+    "by a tensor": lambda x: x[rl.tensor([0])],
+}
+
+
+@pytest.mark.parametrize("view", VIEWS_OF_ROWS.values(), ids=VIEWS_OF_ROWS)
+def test_elements_that_share_memory_count_once_in_views(view):
+    def loss(x):
+        return (view(x.expand(3, 3)) ** 3).sum()
+
+    x = rl.ones(1, 3, dtype=rl.float64)
+    assert rl.func.grad(loss)(x).tolist() == [[3, 3, 3]]
+    assert rl.func.hessian(loss)(x).sum().item() == 18
+    if view is not VIEWS_OF_ROWS["as_strided"]:
+        assert rl.vmap(rl.func.grad(loss))(x.expand(2, 1, 3)).tolist() == [[[3, 3, 3]]] * 2
+
+
+def test_gradients_of_tensors_whose_elements_share_memory_are_those_of_their_elements():
+    x = rl.ones(1, 3, requires_grad=True)
+    rows = x.expand(3, 3)
+    (gradient,) = rl.autograd.grad((rows[1] * rl.arange(3.0)).sum() + rows[2, 0], rows)
+    assert gradient.tolist() == [[0, 0, 0], [0, 1, 2], [1, 0, 0]]
+    x = rl.ones(4, requires_grad=True)
+    x.unfold(0, 2, 1)[1].sum().backward()
+    assert x.grad.tolist() == [0, 1, 1, 0]

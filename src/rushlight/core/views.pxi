@@ -188,7 +188,10 @@ cdef object get_item(Tensor t, index):
     strides.extend(layout.strides[dim:])
     if t.lay is not layout or t.memory is not memory or t.start != start:  # by the `__index__` of a slice's bound
         raise RuntimeError("the tensor was given other memory while it was being indexed")
-    return entitled(view_of(t, layout_like(layout, tuple(sizes), tuple(strides)), offset), title)
+    cdef Tensor v = entitled(view_of(t, layout_like(layout, tuple(sizes), tuple(strides)), offset), title)
+    if v.node is not None and logical_of(layout).overlapping:
+        tell_apart([v], [get_item(stand_in(t), index)])
+    return v
 
 
 cdef bint write_number(Tensor t, index, value) except -1:
@@ -270,6 +273,8 @@ def cut(Tensor t not None, int dim, list bounds not None):
         found.append(entitled(view_of(t, layout_like(layout, tuple(sizes), layout.strides),
                                       t.start + (begin * stride if size else 0)), "SplitBackward0"))
         begin = end
+    if t.needs_grad and logical_of(layout).overlapping:
+        tell_apart(found, cut(stand_in(t), dim, bounds))
     return tuple(found)
 
 
@@ -286,7 +291,37 @@ def unbind(Tensor t not None, int dim):
     cdef list found = []
     for i in range(count):
         found.append(entitled(view_of(t, part, t.start + i * stride), "UnbindBackward0"))
+    if t.needs_grad and logical_of(layout).overlapping:
+        tell_apart(found, unbind(stand_in(t), dim))
     return tuple(found)
+
+
+cdef Tensor stand_in(Tensor t):
+    """A tensor of the same shape each of whose elements has a place of its own. Its memory must not be read."""
+    return new_tensor(t.memory, 0, separate_layout(t.lay))
+
+
+cdef Layout separate_layout(Layout layout):
+    """A layout of the same shape and samples, each element in a place of its own."""
+    cdef Layout plain = contiguous_layout(layout.shape, layout.dtype)
+    cdef int64_t step = max(plain.numel, 1)
+    cdef list entries = []
+    for level, size, stride in layout.batch or ():
+        entries.append((level, size, step if stride else 0))
+        step *= max(<int64_t>size, 1) if stride else 1
+    return with_batch(plain, tuple(entries))
+
+
+cdef tell_apart(views, places):
+    """Let the nodes of views of a tensor whose elements share memory know their elements by places in its stand-in."""
+    cdef Tensor v, place
+    cdef ViewNode node
+    for view, found in zip(views, places):
+        v, place = view, found
+        if v.node is not None:
+            node = v.node
+            node.base_layout, node.base_start = separate_layout(node.base_layout), 0
+            node.layout, node.start = place.lay, place.start
 
 
 cdef inline Tensor entitled(Tensor v, str title):

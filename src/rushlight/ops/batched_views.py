@@ -41,6 +41,11 @@ def scattered(cotangent: Tensor, base: Layout, base_start: int, view: Layout, st
     memory = engine.extended_layout(engine.layout_of((base.high + 1,), None, base.dtype), extra)
     flat = fill.in_place(engine.empty_tensor(memory), 0)
     part_of(flat, base_start, view, start).copy_(cotangent)
+    if base.overlapping:
+        from .shape import times_shown
+
+        sizes, strides = [tuple(entry[i] for entry in geometry(base)) for i in (1, 2)]
+        flat = flat / times_shown(base.high + 1, base.dtype, sizes + base.shape, strides + base.strides, 0)
     own = {entry[0]: entry for entry in flat._layout.batch or ()} | {entry[0]: entry for entry in geometry(base)}
     return engine.view_as_layout(flat, engine.layout_with_batch(base, own.values()), 0)
 

@@ -284,7 +284,18 @@ def strided_scatter(cotangent, base, base_start, view, start):
         add_where_seen(flat, first, view, start, cotangent)
     elif view.numel:
         strided_part(flat, first, view, start).copy_(cotangent)
+    if base.overlapping:
+        flat = flat / times_shown(flat.numel(), base.dtype, base.shape, base.strides, base_start - first)
     return engine.strided_view(flat, base.shape, base.strides, base_start - first, base.bits)
+
+
+def times_shown(count, dtype, shape, strides, start):
+    """How many elements of a base share each place of memory, at least 1: they share its cotangent, too."""
+    from .indexing import add_at
+
+    counts, places = zeros(count, dtype=dtype), FUNCTIONS["arange"](count)
+    add_at(counts, engine.strided_view(places, shape, strides, start), FUNCTIONS["ones"](shape, dtype=dtype))
+    return FUNCTIONS["where"](counts == 0, 1, counts)
 
 
 def add_where_seen(flat, first, view, start, cotangent) -> None:
