@@ -97,8 +97,9 @@ WRITES_INTO_NOTHING = {
 
 @pytest.mark.parametrize("name", WRITES_INTO_NOTHING)
 def test_no_index_names_a_place_in_an_empty_dim(name):
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError) as caught:
         WRITES_INTO_NOTHING[name](rl.zeros(0), rl.tensor([0]))
+    assert name == "put_" or isinstance(caught.value, RuntimeError)  # PyTorch raises now one, now the other
     if name in ("index_fill", "index_fill_", "x[index]"):
         made = WRITES_INTO_NOTHING[name](rl.zeros(0, 3), rl.zeros(0, dtype=rl.int64))
         assert made.shape == (0, 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 
+from ..core.engine import IndexOutOfRange
 from . import dtypes
 from .batching import move_dim
 from .dtypes import int32, int64
@@ -296,7 +297,7 @@ def check_room(name: str, x: Value, dims, index: Value) -> None:
     """No index names a place in a dim of size 0, where no kernel runs that would say so."""
     for dim in dims:
         if type(x.shape[dim]) is int and x.shape[dim] == 0 and product(index.shape) != 0:
-            fail(name, f"an index is out of bounds for dimension {dim} with size 0", IndexError)
+            fail(name, f"an index is out of bounds for dimension {dim} with size 0", IndexOutOfRange)
 
 
 def _together_indices(indices) -> list[Value]:
