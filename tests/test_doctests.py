@@ -45,7 +45,7 @@ def run(name: str, document: str) -> str:
 EXAMPLES = collect()
 
 
-@pytest.mark.filterwarnings("ignore:Anomaly Detection has been enabled", "ignore:.*weight_norm. is deprecated:FutureWarning")
+@pytest.mark.filterwarnings("ignore:Anomaly Detection has been enabled", "ignore:.*weight_norm. is deprecated")
 @pytest.mark.parametrize("name, document", EXAMPLES, ids=[name for name, _ in EXAMPLES])
 def test_example(name, document):
     rushlight.manual_seed(0)
