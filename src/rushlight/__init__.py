@@ -67,6 +67,7 @@ has_lapack = has_spectral = True  # `linalg` and `fft` are there
 legacy_contiguous_format = contiguous_format
 
 _ROOMS = {
+    "_C": "_C",
     "accelerator": "accelerator",
     "amp": "amp",
     "array_api": "array_api",
@@ -84,6 +85,7 @@ _ROOMS = {
     "masked": "masked",
     "nn": "nn",
     "optim": "optim",
+    "overrides": "overrides",
     "quasirandom": "quasirandom",
     "random": "random",
     "return_types": "return_types",

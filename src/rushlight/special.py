@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from .ops.explaining import explained
 from .ops.orthogonal import SPECIAL
 
+for _name, _function in list(SPECIAL.items()):
+    SPECIAL[_name] = explained(_function, f"special.{_name}")
 globals().update(SPECIAL)
 __all__ = sorted(SPECIAL)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import importlib
 
+from ..ops.explaining import explained
 from .backward import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
 from .modes import *  # noqa: F403
 
+grad = explained(grad, "autograd.grad")
 _PARTS = (
     "anomaly_mode",
     "checkpoint",

@@ -4,19 +4,22 @@ cdef class Composite:
     """A function written in other ops: the function itself, but for what it raises (see `explained_call` of the rooms above).
 
     `sparse` says that sparse tensors have a form of their own: the room `sparse` runs that if one is among the arguments.
+    `overridable`: calls go to `__torch_function__` of an argument's type, if it has one; modes see all calls.
     """
 
     cdef vectorcallfunc vectorcall
     cdef readonly object function
     cdef readonly str name
     cdef readonly bint sparse
+    cdef public bint overridable
     cdef dict __dict__
 
     def __init__(self, function, str name not None, bint sparse=False):
         self.vectorcall, self.function, self.name, self.sparse = composite_vectorcall, function, name, sparse
+        self.overridable = True
         for attribute, value in getattr(function, "__dict__", {}).items():
             setattr(self, attribute, value)
-        self.__name__, self.__qualname__, self.__module__ = name, name, function.__module__
+        self.__name__, self.__qualname__, self.__module__ = name, name, getattr(function, "__module__", None)
         self.__doc__, self.__wrapped__ = function.__doc__, function
 
     def __call__(self, *args, **kwargs):
@@ -49,9 +52,17 @@ cdef extern from "Python.h":
 cdef PyObject *composite_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames) noexcept:
     cdef Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), total = nargs
     cdef PyObject *found
+    if kwnames != NULL:
+        total += PyTuple_GET_SIZE(kwnames)
+    if (rare(_mode_count) and mode_overrides()) or ((<Composite>callable).overridable and any_overrides(<PyObject **>args, total)):
+        try:
+            result = call_overridden(<object>callable, <PyObject **>args, nargs, <tuple>kwnames if kwnames != NULL else None)
+        except BaseException as error:
+            raise_again(error)
+            return NULL
+        Py_INCREF(<PyObject *>result)
+        return <PyObject *>result
     if _sparse_exists and (<Composite>callable).sparse:
-        if kwnames != NULL:
-            total += len(<tuple>kwnames)
         if any_sparse(<PyObject **>args, total):
             try:
                 result = call_sparse(None, (<Composite>callable).name, <PyObject **>args, nargs,

@@ -8,6 +8,7 @@ cdef extern from "Python.h":
         unsigned long tp_flags
         ternaryfunc tp_call
         PyObject *tp_dict
+        PyObject *(*tp_new)(PyTypeObject *, PyObject *, PyObject *)
     PyObject *PyVectorcall_Call(PyObject *, PyObject *, PyObject *)
     Py_ssize_t PyVectorcall_NARGS(size_t nargsf)
     void PyType_Modified(PyTypeObject *)
@@ -63,6 +64,7 @@ cdef class Op:
     cdef readonly int into
     cdef bint mutates, variadic
     cdef public bint records
+    cdef public bint overridable  # calls may go to `__torch_function__` of an argument's type, or to a mode
     cdef dict __dict__
     cdef object __weakref__
 
@@ -78,7 +80,7 @@ cdef class Op:
             raise ValueError(f"{name}: {self.n_params} parameters, {len(self.kinds)} kinds, {required} required")
         self.planner, self.into, self.mutates, self.variadic, self.records = planner, into, mutates, variadic, records
         self.plans = {}
-        self.gathers, self.most = gathers, 0x7fffffff
+        self.gathers, self.most, self.overridable = gathers, 0x7fffffff, not (variadic or mutates)
 
     def __call__(self, *args, **kwargs):
         raise AssertionError("replaced by vectorcall")
@@ -196,8 +198,10 @@ cdef object bind_arguments(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnam
 
 
 cdef object slow_call(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
-    """Everything unusual: traced values, subclasses, `out=`, NumPy scalars, aliases of keywords, errors."""
+    """Everything unusual: types that override, traced values, `out=`, NumPy scalars, aliases of keywords, errors."""
     cdef Py_ssize_t i
+    if op.overridable and any_overrides(args, nargs + (len(kwnames) if kwnames is not None else 0)):
+        return call_overridden(op, args, nargs, kwnames)
     positional = [<object>args[i] for i in range(nargs)]
     keywords = {kwnames[i]: <object>args[nargs + i] for i in range(len(kwnames))} if kwnames is not None else {}
     return _hooks["slow_call"](op, positional, keywords)
@@ -215,6 +219,8 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
     cdef int kind
     cdef tuple key
     cdef object value, held = None
+    if rare(_mode_count) and op.overridable and mode_overrides():
+        return call_overridden(op, args, nargs, kwnames)
     if op.gathers >= 0 and nargs > op.gathers + 1 and kwnames is None and type(<object>args[op.gathers]) is int:
         return call_gathered(op, args, nargs)
     if not op.variadic:
@@ -244,7 +250,7 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
             value = <object>item
             kind = DATA if op.variadic else op.kinds[i]
             if kind == DATA:
-                if isinstance(value, Tensor):
+                if type(value) is Tensor or (isinstance(value, Tensor) and not (op.overridable and tensor_overrides(item))):
                     put(key, i, <PyObject *>(<Tensor>value).lay)
                     needs |= (<Tensor>value).needs_grad
                 elif value is None:
@@ -283,7 +289,8 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
                 value = tuple(value)
                 held = value if held is None else (held, value)  # the caller's list may change while kernels run
                 for part in value:
-                    if not isinstance(part, Tensor):
+                    if type(part) is not Tensor and (not isinstance(part, Tensor) or (
+                            op.overridable and tensor_overrides(<PyObject *>part))):
                         if part is None:
                             layouts.append(None)
                             continue

@@ -46,13 +46,20 @@ cdef class Tensor:
     @staticmethod
     def _make_subclass(cls, Tensor data not None, bint require_grad=False):
         """A tensor of class `cls` over the memory of `data`, as a leaf."""
-        check_class(cls)
-        cdef Tensor t = Tensor.__new__(cls)
+        cdef Tensor t = new_instance(cls)
         _become(t, data)
         t.inference = data.inference
         if require_grad:
             t.requires_grad_()
         return t
+
+    @staticmethod
+    def _make_wrapper_subclass(cls, *args, **kwargs):
+        """NotImplementedError: there are no tensors without memory."""
+        raise NotImplementedError(
+            f"_make_wrapper_subclass: {getattr(cls, '__name__', cls)} would have no memory, and every call with it would have to go "
+            "to __torch_dispatch__, which is not supported; hold real data (Tensor._make_subclass) and override "
+            "__torch_function__, or define a class that is no Tensor and has a __torch_function__")
 
     # -- facts ----------------------------------------------------------------------------------
     @property
@@ -372,6 +379,8 @@ cdef class Tensor:
         return _to_list(self, 0, self.start)
 
     def __bool__(self):
+        if overridden(self):
+            return override_method("__bool__", (self,))
         if has_samples(self.lay):
             refuse_batch(self, "bool")
         if self.lay.numel != 1:
@@ -380,20 +389,30 @@ cdef class Tensor:
         return bool(self.item())
 
     def __int__(self):
+        if overridden(self):
+            return override_method("__int__", (self,))
         return int(real_element(self, "int64_t"))
 
     def __float__(self):
+        if overridden(self):
+            return override_method("__float__", (self,))
         return float(real_element(self, "double"))
 
     def __complex__(self):
+        if overridden(self):
+            return override_method("__complex__", (self,))
         return complex(only_element(self))
 
     def __index__(self):
+        if overridden(self):
+            return override_method("__index__", (self,))
         if self.lay.floating or self.lay.numel != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.item())
 
     def __len__(self):
+        if overridden(self):
+            return override_method("__len__", (self,))
         if self.lay.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
         return self.lay.shape[0]
@@ -403,12 +422,14 @@ cdef class Tensor:
             raise TypeError("iteration over a 0-d tensor")
         if self.lay.sparse:
             return iter(sparse_method("unbind", (self,)))
-        return iter(_hooks["unbind"](self, 0))
+        return iter(Tensor.unbind(self, 0) if overridden(self) else _hooks["unbind"](self, 0))
 
     def __hash__(self):
         return <Py_ssize_t>(<size_t><void *>self >> 4)
 
     def __repr__(self):
+        if overridden(self):
+            return override_method("__repr__", (self,))
         return sparse_method("repr", (self,)) if self.lay.sparse else _hooks["repr"](self)
 
     def __format__(self, spec):
@@ -417,21 +438,32 @@ cdef class Tensor:
         return object.__format__(self, spec)
 
     def __getitem__(self, index):
+        if overridden(self):
+            return override_method("__getitem__", (self, index))
         return sparse_method("getitem", (self, index)) if self.lay.sparse else get_item(self, index)
 
     def __setitem__(self, index, value):
+        if overridden(self):
+            override_method("__setitem__", (self, index, value))
+            return
         if self.lay.sparse:
             raise TypeError("Cannot assign to a sparse tensor")
         if not write_number(self, index, value):
             _hooks["setitem"](self, index, value)
 
     def __contains__(self, element):
+        if overridden(self):
+            return override_method("__contains__", (self, element))
         return _hooks["contains"](self, element)
 
     def __deepcopy__(self, memo):
+        if overridden(self):
+            return override_method("__deepcopy__", (self, memo))
         return sparse_method("deepcopy", (self, memo)) if self.lay.sparse else _hooks["deepcopy"](self, memo)
 
     def __reduce_ex__(self, protocol):
+        if overridden(self):
+            return override_method("__reduce_ex__", (self, protocol))
         return sparse_method("reduce", (self, protocol)) if self.lay.sparse else _hooks["reduce"](self, protocol)
 
     def __dir__(self):
@@ -614,6 +646,18 @@ cdef class Tensor:
 cdef object call_two(Op op, left, right):
     """An operator's call; NotImplemented for operands that are neither tensors nor numbers."""
     cdef PyObject *args[2]
+    if rare(_mode_count or type(left) is not Tensor or type(right) is not Tensor):
+        return call_operands(op, left, right)
+    args[0] = <PyObject *>left
+    args[1] = <PyObject *>right
+    return call_op(op, args, 2, None)
+
+
+cdef object call_operands(Op op, left, right):
+    """The same for operands that are not both plain tensors, or that a mode may see."""
+    cdef PyObject *args[2]
+    if mode_overrides() or value_overrides(<PyObject *>left) or value_overrides(<PyObject *>right):
+        return _hooks["operate"](op, left, right)
     if not (isinstance(left, Tensor) and isinstance(right, Tensor)):
         other = right if isinstance(left, Tensor) else left
         if not isinstance(other, (Tensor, int, float, complex)) and not is_number(other):

@@ -41,8 +41,7 @@ def make_tensor(Storage memory not None, offset, shape, strides, dtype, cls=None
     cdef Tensor t
     if cls is None or cls is Tensor:
         return new_tensor(memory, start, layout)
-    check_class(cls)
-    t = Tensor.__new__(cls)
+    t = new_instance(cls)
     t.memory, t.start, t.lay = memory, start, layout
     return t
 
@@ -50,6 +49,11 @@ def make_tensor(Storage memory not None, offset, shape, strides, dtype, cls=None
 cdef int check_class(cls) except -1:
     if not isinstance(cls, type) or not issubclass(cls, Tensor):
         raise TypeError(f"expected a subclass of Tensor, got {cls!r}")
+    cdef PyObject *dispatch = type_attribute(<PyObject *>cls, <PyObject *>_TORCH_DISPATCH)
+    if dispatch != NULL and dispatch != <PyObject *>_disabled:
+        raise NotImplementedError(
+            f"{cls.__name__} defines __torch_dispatch__, which is not supported: calls never reach it. Override "
+            "__torch_function__, which sees the functions and methods that a program calls")
     return 0
 
 
@@ -62,10 +66,22 @@ def empty_tensor(Layout layout not None):
     return new_tensor(new_storage((layout.high + 1) * layout.itemsize if layout.numel else 0), 0, layout)
 
 
+def unset_tensor(cls):
+    """An instance of a subclass that has no elements until it is given another tensor's memory."""
+    return new_instance(cls)
+
+
+cdef Tensor new_instance(cls):
+    """The same: `cls` may have a `__new__` of its own, which is not called."""
+    check_class(cls)
+    made = <object>(<PyTypeObject *>Tensor).tp_new(<PyTypeObject *>cls, <PyObject *>(), NULL)
+    Py_DECREF(<PyObject *>made)
+    return <Tensor>made
+
+
 def as_subclass(Tensor source not None, cls):
     """A tensor of type `cls` over the same memory, a view in the same graph."""
-    check_class(cls)
-    cdef Tensor t = Tensor.__new__(cls), v = view_of(source, source.lay, source.start)
+    cdef Tensor t = new_instance(cls), v = view_of(source, source.lay, source.start)
     _become(t, v)
     t.base, t.node, t.needs_grad, t.inference, t.view_version = v.base, v.node, v.needs_grad, v.inference, v.view_version
     return t

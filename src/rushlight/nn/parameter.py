@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from .. import ops
-from ..core import Tensor
+from ..core import Tensor, engine
 
 
-class Parameter(Tensor):
+class ParameterKind(type):
+    """The class of Parameter: a tensor of the user's own type that was made a parameter is an instance, too."""
+
+    def __instancecheck__(cls, instance) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        ours = cls is Parameter and type(instance) is not Tensor and isinstance(instance, Tensor)
+        return ours and getattr(instance, "_is_param", False)
+
+
+class Parameter(Tensor, metaclass=ParameterKind):
     """A tensor that belongs to the parameters of the module it is assigned to.
 
     Shares memory with `data` and requires gradients unless told otherwise, also when it is created
-    under `no_grad`. Without `data` it is an empty float tensor of shape (0,).
+    under `no_grad`. Without `data` it is an empty float tensor of shape (0,). With `data` of a type that
+    overrides `__torch_function__` it is of that type.
     """
+
+    __torch_function__ = engine.disabled_torch_function
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = ops.empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"{cls.__name__}: data must be a Tensor, not {type(data).__name__}")
+        if engine.overrides(type(data)):
+            return parameter_of_type(data, requires_grad)
         return Tensor._make_subclass(cls, data, requires_grad)
 
     def __deepcopy__(self, memo: dict) -> Parameter:
@@ -32,6 +47,22 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
 
+engine.register_plain_type(Parameter)
+
+
+def parameter_of_type(data: Tensor, requires_grad: bool) -> Tensor:
+    """A parameter of the user's own type, over the memory of `data`."""
+    made = data.detach().requires_grad_(requires_grad)
+    if type(made) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "
+            f"instance of the same type, but return type {type(made).__name__} was found instead. To use the type as a "
+            "Parameter, please correct the detach() semantics defined by its __torch_function__() implementation."
+        )
+    made._is_param = True
+    return made
+
+
 def _rebuild_parameter(cls: type, data: Tensor, requires_grad: bool) -> Parameter:
     return cls(data, requires_grad)
 
@@ -42,6 +73,8 @@ class Buffer(Tensor):
     Shares memory with `data` and requires no gradient. With `persistent=False` it is left out of
     the module's `state_dict`.
     """
+
+    __torch_function__ = engine.disabled_torch_function
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
         buffer = Tensor._make_subclass(cls, ops.empty(0) if data is None else data, False)

@@ -14,13 +14,14 @@ from . import gradient, coordinates, histogramdd, native, copies, symbolic, hash
 from . import deferred, operators, printing
 # fmt: on
 from ..interop import array_namespace, arrays, buffers, dlpack, pickling, storage
-from . import sparsity
+from . import overriding, sparsity
 from .declare import FUNCTIONS, METHODS, OPS, add_method, composite, op
 from .explaining import explain_all
 
 explain_all(FUNCTIONS)
 explain_all(METHODS, add_method)
 explain_all(activation.FUNCTIONAL)
+overriding.offer_overrides()
 
 
 def __getattr__(name: str):

@@ -301,7 +301,7 @@ def function_named(name: str):
 
         room, _, name = name.rpartition(".")
         return getattr(import_module(f"..{room}", __package__), name)
-    return FUNCTIONS[name] if name in FUNCTIONS else METHODS[name]
+    return FUNCTIONS[name] if name in FUNCTIONS else METHODS.get(name) or getattr(Tensor, name)
 
 
 def op_named(name: str) -> Op:

@@ -37,7 +37,7 @@ def as_array(data, dtype, copy: bool) -> Tensor:
     if dtype is not None and type(dtype) is not dtypes.DType:
         dtype = dtype_argument(dtype)
     if isinstance(data, Tensor):
-        source = data.detach()
+        source = data.detach() if type(data) is Tensor else Tensor._make_subclass(Tensor, data)
     elif hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
         from ..interop.arrays import from_array
 
