@@ -171,6 +171,23 @@ def test_adaptive(size, shape, layout, order):
     check("max_pool_grad", [gy, indices.copy()], {"shape": size}, layout, order)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "uint8"])
+@pytest.mark.parametrize("size", [(1, 1), (7, 7), (3, 43)])
+def test_maximum_of_a_whole_plane(size, dtype):
+    """The first of equals, the last NaN, and the first place of all if nothing is larger than the lowest."""
+    x = random((2, 18, *size), dtype)
+    if "float" in dtype:
+        x[0, 0] = -np.inf
+        x[0, 1, 0, 0] = x[0, 2, -1, -1] = x[0, 2, size[0] // 2, size[1] // 2] = np.nan
+    x[0, 3] = 3
+    x[0, 4, size[0] // 2] = 120
+    (launch,) = bind(
+        "adaptive_max_pool", [x], [((2, 18, 1, 1), dtype), ((2, 18, 1, 1), "int64")], {"shape": (1, 1)}
+    ).lowered.launches
+    assert launch.kernel.name == "max_pool_global"
+    check("adaptive_max_pool", [x], {"shape": (1, 1)})
+
+
 def test_adaptive_in_other_dimensions():
     for x, shape in ((random((2, 3, 11)), (4,)), (random((1, 2, 4, 5, 6)), (2, 3, 2)), (random((3, 5, 6)), (2, 2))):
         for name in ("adaptive_max_pool", "adaptive_avg_pool"):

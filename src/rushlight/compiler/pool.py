@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..ir.sizes import product
 from .conv_lanes import vector_lanes
 from .conv_shape import merge_plane
+from .pool_global import launch_global
 from .pool_grad import launch_grad
 from .pool_planes import is_contiguous, launch_maximum, launch_scatter
 from .pool_reduce import Reduction, reduce_windows
@@ -16,7 +17,7 @@ from .templates import template
 def lower_max_pool(context, node, operands, results) -> None:
     """x [..., C, *S] → the maximum of each window and its int64 flat place in the plane of x."""
     shape = PoolShape.of([*operands, *results], 0, 1, node.attrs)
-    if shape.window and launch_maximum(context, shape):
+    if launch_maximum(context, shape) if shape.window else launch_global(context, shape):
         return
     places = "i32" if operands[0].dtype.itemsize <= 4 and product(shape.large) < 2**31 else "i64"
     key, block = reduction(shape, "max", "row", places=places)
