@@ -136,3 +136,9 @@ F.fft([1,2])
 """)
 def test_arguments(expression):
     agree(expression, names)
+
+
+@pytest.mark.parametrize("n", [1 << 40, (1 << 61) - 1, 1 << 70])
+def test_lengths_beyond_memory_are_refused(n):
+    with pytest.raises(RuntimeError, match="at most 2..36 points"):
+        rl.fft.fft(rl.zeros(4), n)

@@ -1,6 +1,9 @@
 """Windows against PyTorch, and what they refuse."""
 
+import pytest
 from ops.parity import agree, table
+
+import rushlight as rl
 
 ALL = "bartlett blackman cosine exponential gaussian general_hamming hamming hann kaiser nuttall"
 
@@ -31,3 +34,11 @@ sorted(W.__all__)
 """)
 def test_agrees(expression):
     agree(expression, lambda T: {"W": T.signal.windows, "names": ALL.split()})
+
+
+def test_steepness_of_the_kaiser_window():
+    assert rl.kaiser_window(5, False, -3.0).tolist() == rl.kaiser_window(5, False, 3.0).tolist()
+    assert rl.signal.windows.kaiser(3, beta=1e6).tolist() == [0, 1, 0]
+    for window in (rl.kaiser_window, rl.signal.windows.kaiser):
+        with pytest.raises(RuntimeError, match="beta must be at most"):
+            window(8, beta=float("inf"))

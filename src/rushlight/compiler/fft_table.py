@@ -52,7 +52,11 @@ class Table:
         from ..core.engine import launch_kernel
 
         outer, middle, lanes = self.shape
-        memory = (ctypes.c_char * (2 * outer * middle * lanes * self.dtype.itemsize + 64))()
+        size = 2 * outer * middle * lanes * self.dtype.itemsize + 64
+        try:
+            memory = (ctypes.c_char * size)()
+        except MemoryError:
+            raise RuntimeError(f"out of memory: could not allocate {size} bytes for a table of roots") from None
         address = -(-ctypes.addressof(memory) // 64) * 64
         numbers = [middle, lanes, self.order, self.step, self.across, self.start, self.factor, self.last]
         kernel = roots_kernel(self.dtype, self.conjugate)

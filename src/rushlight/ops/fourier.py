@@ -13,6 +13,7 @@ from .results import dim_order
 
 NORMS = ("forward", "backward", "ortho")
 INVERSE = ("ifft", "irfft", "ihfft")
+LONGEST = 1 << 36  # beyond it neither results nor tables of roots fit into memory
 
 
 @op(public=False, out=True)
@@ -34,6 +35,8 @@ def fourier(input, kind: str, s: int | tuple | None, dim: int | tuple | None, no
     for length in lengths:
         if length < 1:
             raise RuntimeError(f"Invalid number of data points ({length}) specified")
+        if length > LONGEST:
+            raise RuntimeError(f"{kind}: at most 2**36 points along a dim are supported, got {length}")
     kept = lengths if kind not in ("irfft", "hfft") else [*lengths[:-1], lengths[-1] // 2 + 1]
     x = resized(x, dims, kept)
     order = list(range(x.ndim)) if input.strides is None else list(dim_order(input))

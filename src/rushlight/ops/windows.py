@@ -38,6 +38,20 @@ def bell(input, length, beta, points: int):
     return B.cast(B.sum(terms, (1,)) / B.sum(B.exp(beta * (cosines - 1))), input.dtype)
 
 
+STEEPEST = 1e10  # the largest beta: the number of points grows with its root
+
+
+def fill_bell(made, length, beta) -> None:
+    """Write a bell over a tensor; RuntimeError for a beta beyond `STEEPEST`."""
+    beta = abs(float(beta))  # I0 is even
+    if beta > STEEPEST:
+        raise RuntimeError(f"kaiser window: beta must be at most {STEEPEST:g}, got {beta:g}")
+    points = 64
+    while points * points < 80 * beta:
+        points *= 2
+    bell.in_place(made, length, beta, points)
+
+
 def window(name: str, window_length, periodic, fill, dtype, layout, device, requires_grad):
     """A window: `fill(tensor, length)` writes the weights; a periodic one is cut from a window longer by one."""
     if not hasattr(window_length, "__index__"):
@@ -127,9 +141,6 @@ def kaiser_window(
     """I0(beta sqrt(1 - (2 i / (N - 1) - 1) ** 2)) / I0(beta), I0 the modified Bessel function of order 0."""
 
     def fill(made, length):
-        points = 64
-        while points * points < 80 * beta:
-            points *= 2
-        bell.in_place(made, length, float(beta), points)
+        fill_bell(made, length, beta)
 
     return window("kaiser_window", window_length, periodic, fill, dtype, layout, device, requires_grad)

@@ -14,7 +14,7 @@ from ..ir import dtypes
 from ..ops.creation import fresh
 from ..ops.declare import op
 from ..ops.memory_format import strided
-from ..ops.windows import bell, triangle
+from ..ops.windows import fill_bell, triangle
 
 __all__ = [
     "bartlett",
@@ -222,9 +222,6 @@ def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requ
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
 
     def fill(made):
-        points = 64
-        while points * points < 80 * beta:
-            points *= 2
-        bell.in_place(made, period(M, sym) + 1, float(beta), points)
+        fill_bell(made, period(M, sym) + 1, beta)
 
     return window("kaiser", M, fill, dtype, layout, device, requires_grad)
