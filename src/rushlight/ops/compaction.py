@@ -30,8 +30,8 @@ def counted(mask) -> tuple:
     if any(stride for _, _, stride in mask._layout.batch or ()):
         raise RuntimeError(
             "vmap: nonzero, masks as indices, masked_select and unique give results whose shape depends on data, "
-            "which differs from sample to sample: use where() or masked_fill() inside of vmap, or nonzero_static outside "
-            "of it"
+            "which differs from sample to sample: use where() or masked_fill() inside of vmap, or nonzero_static "
+            "outside of it"
         )
     mask = (mask.detach() if mask.requires_grad else mask).contiguous()
     count = mask.numel()
