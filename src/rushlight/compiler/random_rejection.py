@@ -222,7 +222,7 @@ def _gamma(draw: Serial, dtype: DType, shape: Expr) -> Expr:
     d = rounded(where(small, rounded(shape + 1), shape) - THIRD)
     c = 1 / square_root(d * 9)
     made = draw.either(shape.eq(0), lambda: draw.number(0.0), lambda: _gamma_large(draw, d, c) * factor)
-    return where(made > SMALLEST[dtype.itemsize], made, SMALLEST[dtype.itemsize])
+    return where(made > SMALLEST[dtype.name], made, SMALLEST[dtype.name])
 
 
 def _gamma_large(draw: Serial, d: Expr, c: Expr) -> Expr:
@@ -247,7 +247,7 @@ def _gamma_large(draw: Serial, d: Expr, c: Expr) -> Expr:
 
 # float32 constants, as the values to follow were made with
 THIRD, SQUEEZE = (struct.unpack("f", struct.pack("f", x))[0] for x in (1 / 3, 0.0331))
-SMALLEST = {4: 2.0**-126, 8: 2.0**-1022}
+SMALLEST = {"float16": 2.0**-14, "bfloat16": 2.0**-126, "float32": 2.0**-126, "float64": 2.0**-1022}
 
 RULES = {"poisson": (_poisson, 1), "binomial": (_binomial, 2), "gamma": (_gamma, 1)}
 

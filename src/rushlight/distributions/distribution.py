@@ -76,7 +76,8 @@ class Distribution:
             if not every_true(valid):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
-                    f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
+                    f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n"
+                    f"{every_sample(value)}"
                 )
 
     # -- shapes ---------------------------------------------------------------------------------
@@ -95,7 +96,8 @@ class Distribution:
 
     def expand(self, batch_shape, _instance=None):
         """The distribution with its parameters expanded to a batch shape. No memory is allocated."""
-        new = self._get_checked_instance(type(self), _instance)
+        family = next(kind for kind in type(self).__mro__ if kind.__module__.startswith(__package__))
+        new = self._get_checked_instance(family, _instance)
         return self._expanded(new, Size(batch_shape))
 
     def _get_checked_instance(self, cls, _instance=None):
@@ -208,7 +210,8 @@ class Distribution:
         if not every_true(support.check(value)):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the "
-                f"support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+                f"support ({support!r}) of the distribution {self!r}, but found invalid values:\n"
+                f"{every_sample(value)}"
             )
 
     def _check_shape(self, shape: tuple, expected: tuple) -> None:
@@ -230,7 +233,8 @@ class Distribution:
 
 
 def _described(value) -> str:
-    return f"{value}" if value.numel() == 1 else f"{value.size()}"
+    # under `vmap` a number is one for each sample
+    return f"{value}" if value.numel() == 1 and not value._layout.batch else f"{value.size()}"
 
 
 def every_true(valid) -> bool:

@@ -211,7 +211,9 @@ class LKJCholesky(Distribution):
 
 
 def row_lengths(dim: int, concentration) -> Beta:
-    """The distributions of the squared length of each row, without its last number."""
-    marginal = concentration + 0.5 * (dim - 2)
-    offset = pad(arange(dim - 1, dtype=concentration.dtype), [1, 0])
-    return Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset, validate_args=False)
+    """The distributions of the squared length of each row, without its last number.
+
+    Row k has k numbers there, uniform in direction: Beta(k / 2, concentration + (dim - 1 - k) / 2).
+    """
+    half = pad(arange(1, dim, dtype=concentration.dtype) / 2, [1, 0], value=0.5)  # the first row has none: any will do
+    return Beta(half, concentration.unsqueeze(-1) + 0.5 * (dim - 1) - half, validate_args=False)
