@@ -1,5 +1,6 @@
 """Types that override functions: subclasses of Tensor and types that are none, by `__torch_function__`."""
 
+import abc
 import copy
 import pickle
 
@@ -344,6 +345,16 @@ def test_dispatch_below_autograd_is_refused():
             make()
     with pytest.raises(NotImplementedError, match="_make_wrapper_subclass.*__torch_function__"):
         rl.Tensor._make_wrapper_subclass(Mine, (2, 3))
+
+
+def test_classes_with_abstract_methods_are_refused():
+    class Abstract(rl.Tensor, metaclass=abc.ABCMeta):
+        @abc.abstractmethod
+        def what(self):
+            """To be defined."""
+
+    with pytest.raises(TypeError, match="abstract"):
+        rl.ones(2).as_subclass(Abstract)
 
 
 def test_errors_pass_through():

@@ -74,9 +74,12 @@ def unset_tensor(cls):
 cdef Tensor new_instance(cls):
     """The same: `cls` may have a `__new__` of its own, which is not called."""
     check_class(cls)
-    made = <object>(<PyTypeObject *>Tensor).tp_new(<PyTypeObject *>cls, <PyObject *>(), NULL)
-    Py_DECREF(<PyObject *>made)
-    return <Tensor>made
+    cdef PyObject *made = (<PyTypeObject *>Tensor).tp_new(<PyTypeObject *>cls, <PyObject *>(), NULL)
+    if made == NULL:
+        raise_pending()  # a class with abstract methods
+    cdef Tensor t = <Tensor>made
+    Py_DECREF(made)
+    return t
 
 
 def as_subclass(Tensor source not None, cls):
