@@ -3,6 +3,7 @@
 Times are compared with something measured beside them on the same machine, so that a slow machine does not fail.
 """
 
+import os
 import pathlib
 import statistics
 import subprocess
@@ -73,6 +74,31 @@ def test_a_new_shape_compiles_nothing():
     after = cache.statistics()
     assert (after.compiled, after.loaded_from_disk) == (before.compiled, before.loaded_from_disk)
     assert each < 100e-6, f"{each * 1e6:.1f} us for an op on a new shape"
+
+
+COLD = """
+import rushlight as rl
+from rushlight import nn
+from rushlight.compiler import machine_code
+texts, emit = [], machine_code.emit
+machine_code.emit = lambda text: texts.append(text) or emit(text)
+model = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 32, 3, padding=1, bias=False),
+                      nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(512, 10))
+loss = nn.functional.cross_entropy(model(rl.rand(64, 1, 8, 8)), rl.zeros(64, dtype=rl.int64))
+loss.backward()
+print(sum(map(len, texts)), len(texts), len(set(texts)))
+"""
+
+
+def test_a_first_convolutional_network_compiles_each_function_once(tmp_path):
+    # the time of a cold start is that of LLVM, which is in proportion to the text that it sees
+    environment = os.environ | {"RUSHLIGHT_CACHE": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", COLD], env=environment, check=True, timeout=60, capture_output=True, text=True
+    )
+    size, emitted, different = map(int, run.stdout.split())
+    assert emitted == different
+    assert size < 800_000, f"{size} characters in {emitted} functions"
 
 
 def test_a_second_process_does_not_load_llvm(tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..ir.sizes import product
+from dataclasses import replace
+
+from ..ir.sizes import hint, product
 from .conv_lanes import vector_lanes
 from .conv_shape import merge_plane
 from .pool_global import launch_global
@@ -11,6 +13,8 @@ from .pool_planes import is_contiguous, launch_maximum, launch_scatter
 from .pool_reduce import Reduction, reduce_windows
 from .pool_shape import PoolShape
 from .templates import template
+
+NARROW = 3  # the width of adaptive windows up to which their elements are better taken one by one
 
 
 @template("max_pool", "adaptive_max_pool")
@@ -52,6 +56,8 @@ def lower_avg_pool_grad(context, node, operands, results) -> None:
     """gy → the gradient with respect to x: every window gets its share."""
     shape = PoolShape.of([*operands, *results], 1, 0, node.attrs)
     key, block = reduction(shape, "mean", "row" if shape.window else "window", divisor=divisor_kind(node.attrs))
+    if key.axis == "window" and hint(shape.large[2]) <= NARROW * hint(shape.small[2]):
+        key = replace(key, lanes=1)  # a vector that is masked waits for the stores of the one before it
     launch_grad(context, key, shape, block, node.attrs.get("divisor") or 0)
 
 
