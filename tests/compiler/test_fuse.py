@@ -148,3 +148,14 @@ def test_pieces_of_pieces_are_written_right_where_they_end_up():
         lambda x, y: B.pad(B.concat([x, B.concat([y, x], 0)], 0), (1, 0), (0, 2)), [random((3, 4)), random((2, 4))]
     ).check()
     Case(lambda x: B.concat([B.concat([x, x], 0)] * 2, 1), [random((3, 4))]).check()
+
+
+def test_loops_that_are_as_long_by_chance_are_not_joined():
+    """Squared distances of rows: the sums over columns are no part of a loop over as many rows of the other operand."""
+
+    def build(x, y):
+        a, b = B.sum(x * x, (1,), True), B.sum(y * y, (1,), True)
+        return a + B.permute(b, (1, 0)) - 2.0 * B.matmul(x, B.permute(y, (1, 0)))
+
+    assert kernels(build, (40, 40), (40, 40)) == kernels(build, (40, 30), (40, 30))
+    Case(build, [random((40, 40)), random((40, 40))[::-1] + 1], symbolic=True).check(tolerance=1e-4)

@@ -72,6 +72,7 @@ class Cluster(Step):
         self.reduced_sizes: tuple = ()
         self.stores: list[tuple[Value, tuple[Affine, ...], Array]] = []
         self.leaves = 0  # bit set of what its values are computed from
+        self.direct = 0  # bit set of what its values are computed from without a reduction on the way
         self.nodes = 0
         self.values: set[Value] = set()  # what it computes itself
         self.parts: Dim | None = None  # the loop over the parts of a reduction that is split
@@ -138,6 +139,7 @@ class Cluster(Step):
             self.reduced, self.reduced_sizes = other.reduced, other.reduced_sizes
         self.stores += other.stores
         self.leaves |= other.leaves
+        self.direct |= other.direct
         self.nodes += other.nodes
         self.values |= other.values
         self.after += other.after

@@ -293,11 +293,15 @@ class Fuser:
         return True
 
     def expects(self, cluster: Cluster, value: Value, access) -> bool:
-        """Whether a value seems to come from reductions over the loops of a kernel that it does not depend on."""
+        """Whether a value seems to come from reductions over the loops of a kernel that it does not depend on.
+
+        Loops may be as long by chance: what is reduced must be among what the kernel reads all along.
+        """
         if cluster.reduced:
             return False
         missing = cluster.missing(access, value.shape)
-        return bool(missing) and hint(product(d.size for d in missing)) in self.leaves.folds[value]
+        reduced = self.leaves.folds[value].get(hint(product(d.size for d in missing)), 0) if missing else 0
+        return bool(reduced & (cluster.direct | self.leaves.direct[value]))
 
     def may_hold(self, node: Node, cluster: Cluster, accesses) -> bool:
         """Whether computing the node where it is read is possible, and not wasteful."""
@@ -360,6 +364,9 @@ class Fuser:
         source = node.inputs[0]
         dims = folded_dims(node)
         sizes = tuple(source.shape[d] for d in dims)
+        apart = not (cluster.reduced or commit or self.leaves.direct[source] & cluster.direct)
+        if apart and cluster.missing(access, node.outputs[0].shape):
+            return None  # its loops are as long as the kernel's by chance
         indices = cluster.fold(access, node.outputs[0].shape, sizes, commit=commit)
         return None if indices is None else inserted(access, dims, indices)
 
@@ -369,6 +376,7 @@ class Fuser:
         cluster.values.add(node.outputs[0])
         cluster.covers_position(position)
         cluster.leaves |= self.leaves.reach[node.outputs[0]]
+        cluster.direct |= self.leaves.direct[node.inputs[0] if node.prim.kind == "reduce" else node.outputs[0]]
 
     def put(self, node: Node, cluster: Cluster, accesses, position: int) -> None:
         """Compute a node in a kernel: the kernel reads its operands."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+
 from ..ir.graph import Graph, Node, Value
 from ..ir.sizes import hint, product
 from .cost import EXPENSIVE, weight
+from .fetches import is_fetch
 from .views import is_view
 
 LONGEST_CHAIN = 6  # nodes of a cheap value that several kernels compute each for themselves
@@ -18,7 +22,8 @@ class Leaves:
         self.reach: dict[Value, int] = {}
         self.bases: dict[Value, int] = {}
         self.lengths: dict[Value, int] = {}
-        self.folds: dict[Value, frozenset[int]] = {}  # how many elements reductions on the way fold to one
+        self.folds: dict[Value, dict[int, int]] = {}  # how many elements reductions on the way fold to one: of what
+        self.direct: dict[Value, int] = {}  # what it is made from without a reduction on the way, large or small
         self.cheap: set[Value] = set()
         self.sizes: list[int] = []
         for value in graph.inputs:
@@ -36,7 +41,8 @@ class Leaves:
 
     def add_leaf(self, value: Value) -> None:
         self.reach[value] = self.bases[value] = self.new_bit(value)
-        self.lengths[value], self.folds[value] = 0, frozenset()
+        self.lengths[value], self.folds[value] = 0, {}
+        self.direct[value] = 0 if value.weak else 1 << len(self.direct)
 
     def add(self, node: Node) -> None:
         if is_view(node) or node.prim.kind in ("map", "source"):
@@ -48,7 +54,10 @@ class Leaves:
                     source = node.inputs[0]
                     count = hint(product(source.shape)) // max(1, hint(product(value.shape)))
                     self.reach[value] = self.reach[source]
-                    self.folds[value] = self.folds[source] | {count}
+                    self.folds[value] = _joined([self.folds[source], {count: self.direct[source]}])
+                    self.direct[value] = 0
+                elif is_fetch(node):
+                    self.direct[value] |= self.direct[node.inputs[0]]
 
     def add_cheap(self, node: Node) -> None:
         value = node.outputs[0]
@@ -59,7 +68,8 @@ class Leaves:
             bases |= self.bases[source]
             length += self.lengths[source]
         self.reach[value] = self.large(reach, size)
-        self.folds[value] = frozenset().union(*(self.folds[v] for v in node.inputs))
+        self.folds[value] = _joined([self.folds[v] for v in node.inputs])
+        self.direct[value] = functools.reduce(operator.or_, (self.direct[v] for v in node.inputs), 0)
         if node.prim.kind == "map":
             length += 1
         expensive = node.prim.kind == "map" and weight(node.prim.name, node.inputs[0].dtype) >= EXPENSIVE
@@ -79,3 +89,11 @@ class Leaves:
             if self.sizes[bit.bit_length() - 1] * 4 >= size:
                 result |= bit
         return result
+
+
+def _joined(folds: list[dict[int, int]]) -> dict[int, int]:
+    result: dict[int, int] = {}
+    for one in folds:
+        for count, operands in one.items():
+            result[count] = result.get(count, 0) | operands
+    return result

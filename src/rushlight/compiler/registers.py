@@ -10,10 +10,11 @@ from __future__ import annotations
 import struct
 
 from ..ir.dtypes import DType
-from .math_expression import Expr, absolute, where
+from .math_expression import Expr, absolute, unlikely, where
 from .target import host
 from .text import Function, V, vector
 
+DENORMAL_OR_NAN = 0xA1  # classes of floats, as AVX-512 numbers them
 _KINDS = {"bool": "i1", "uint8": "i8", "float16": "float", "bfloat16": "float", "float32": "float", "float64": "double"}
 _KINDS |= {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)} | {f"uint{n}": f"i{n}" for n in (16, 32, 64)}
 _KINDS |= {"complex64": "float", "complex128": "double"}
@@ -42,12 +43,23 @@ def from_memory(f: Function, v, dtype: DType, lanes: int):
         return f.compare("ne", v, f.const(0, v.type))
     if dtype.is_complex:
         return v if isinstance(v, tuple) else _deinterleave(f, v, lanes)
-    if dtype.name == "float16":
-        return half_to_float(f, v)
-    if dtype.name == "bfloat16":
-        wide = f.cast("zext", v, vector("i32", lanes))
-        return f.cast("bitcast", f.binary("shl", wide, f.const(16, wide.type)), vector("float", lanes))
+    if dtype.name in ("float16", "bfloat16"):
+        single = half_to_float(f, v) if dtype.name == "float16" else _bfloat_to_float(f, v, lanes)
+        _halves(f)[dtype.name, single.text] = v
+        return single
     return v
+
+
+def _halves(f: Function) -> dict:
+    """What registers of half types were before they became floats: it can be stored again as it is."""
+    if not hasattr(f, "halves"):
+        f.halves = {}
+    return f.halves
+
+
+def _bfloat_to_float(f: Function, v: V, lanes: int) -> V:
+    wide = f.cast("zext", v, vector("i32", lanes))
+    return f.cast("bitcast", f.binary("shl", wide, f.const(16, wide.type)), vector("float", lanes))
 
 
 def to_memory(f: Function, v, dtype: DType, lanes: int) -> V:
@@ -56,10 +68,11 @@ def to_memory(f: Function, v, dtype: DType, lanes: int) -> V:
         return f.cast("zext", v, vector("i8", lanes))
     if dtype.is_complex:
         return _interleave(f, v, lanes)
-    if dtype.name == "float16":
-        return float_to_half(f, v)
-    if dtype.name == "bfloat16":
-        return float_to_bfloat(Expr(f, v)).v
+    if dtype.name in ("float16", "bfloat16"):
+        known = _halves(f).get((dtype.name, v.text))
+        if known is not None:
+            return known
+        return float_to_half(f, v) if dtype.name == "float16" else float_to_bfloat(Expr(f, v)).v
     return v
 
 
@@ -144,7 +157,18 @@ def float_to_half(f: Function, v: V) -> V:
 
 
 def float_to_bfloat(x: Expr) -> Expr:
-    """float rounded to bfloat16 as i16 lanes; the processor's own instruction would flush denormals."""
+    """float rounded to bfloat16 as i16 lanes."""
+    if x.lanes == 16 and host().has("avx512bf16"):
+        f = x.f
+        rounded = f.call("llvm.x86.avx512bf16.cvtneps2bf16.512", "<16 x bfloat>", x.v)
+        # the processor's own instruction would flush denormals and keep what a NaN carries
+        special = f.call("llvm.x86.avx512.fpclass.ps.512", "<16 x i1>", x.v, f.const(DENORMAL_OR_NAN, "i32"))
+        values = (Expr(f, rounded).cast("bitcast", "i16"),)
+        return unlikely(Expr(f, special), values, lambda _: (_round_bits(x),))[0]
+    return _round_bits(x)
+
+
+def _round_bits(x: Expr) -> Expr:
     bits = x.bits()
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return where(x.is_nan(), 0x7FC0, rounded).cast("trunc", "i16")
