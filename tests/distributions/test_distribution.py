@@ -158,3 +158,11 @@ def test_import_paths():
 def test_pickling():
     d = pickle.loads(pickle.dumps(D.LogNormal(rl.zeros(2), rl.ones(2))))
     assert d.batch_shape == (2,) and d.mean.shape == (2,)
+
+
+def test_nothing_in_a_batch():
+    vectors = D.MultivariateNormal(rl.zeros(0, 2), rl.eye(2))
+    assert vectors.log_prob(rl.zeros(0, 2)).shape == (0,)
+    assert D.MultivariateNormal(rl.zeros(2), rl.eye(2)).log_prob(rl.zeros(5, 0, 2)).shape == (5, 0)
+    assert D.Dirichlet(rl.ones(0, 3)).rsample((2,)).shape == (2, 0, 3)
+    assert D.Categorical(rl.ones(2, 3)).sample((0,)).shape == (0, 2)

@@ -8,33 +8,44 @@ from __future__ import annotations
 
 from .math_exponential import log, log1p
 from .math_expression import Expr, absolute, iterate, square_root, where
-from .math_gamma import EPSILON, INFINITY, NAN, STEPS, in_double
+from .math_gamma import EPSILON, INFINITY, NAN, STEPS
 from .math_special import digamma
 
 LARGE = 1e4  # gamma distributions of such shapes are almost normal
 
 
+def in_double(function):
+    """A function of several operands that is computed in double; for float operands series end sooner."""
+
+    def rule(*operands: Expr) -> Expr:
+        if operands[0].kind != "float":
+            return function(*operands, EPSILON)
+        return function(*(x.cast("fpext", "double") for x in operands), 1e-10).cast("fptrunc", "float")
+
+    return rule
+
+
 # -- gamma ------------------------------------------------------------------------------------------
 @in_double
-def gamma_slope(a: Expr, x: Expr) -> Expr:
+def gamma_slope(a: Expr, x: Expr, precision: float) -> Expr:
     """dx/da of a gamma distribution's quantile x (scale 1, shape a)."""
     valid = (a > 0) & (x > 0) & (a < INFINITY) & (x < INFINITY)
     a_safe, x_safe = where(valid, a, 1), where(valid, x, 1)
     large = a_safe >= LARGE
     a_near, x_near = where(large, 1, a_safe), where(large, 1, x_safe)
     rising = x_near < a_near + 1
-    lower = _lower_slope(a_near, where(rising, x_near, 1))
-    upper = _upper_slope(a_near, where(rising, a_near + 2, x_near))
+    lower = _lower_slope(a_near, where(rising, x_near, 1), precision)
+    upper = _upper_slope(a_near, where(rising, a_near + 2, x_near), precision)
     near = where(rising, lower, upper)
     result = where(large, _normal_slope(where(large, a_safe, LARGE), where(large, x_safe, LARGE)), near)
     return where(valid, result, where((a > 0) & x.eq(0), a.constant(0), NAN))
 
 
-def _lower_slope(a: Expr, x: Expr) -> Expr:
+def _lower_slope(a: Expr, x: Expr, precision: float) -> Expr:
     """By the series S = sum of x^n / ((a + 1) ... (a + n)): F / p = S x / a."""
 
     def more(n: Expr, term: Expr, change: Expr, total: Expr, slope: Expr) -> Expr:
-        return ((term > total * EPSILON) | (absolute(change) > absolute(slope) * EPSILON)) & (n < STEPS)
+        return ((term > total * precision) | (absolute(change) > absolute(slope) * precision)) & (n < STEPS)
 
     def step(n: Expr, term: Expr, change: Expr, total: Expr, slope: Expr):
         ratio, size = x / (a + n), a + n
@@ -47,9 +58,9 @@ def _lower_slope(a: Expr, x: Expr) -> Expr:
     return (total * (digamma(a + 1) - log(x)) - slope) * x / a
 
 
-def _upper_slope(a: Expr, x: Expr) -> Expr:
+def _upper_slope(a: Expr, x: Expr, precision: float) -> Expr:
     """By the continued fraction V of (1 - F) / p = V x."""
-    value, slope = _followed(lambda n: (n * (a - n), n), lambda n: (x + 1 - a + n * 2, a.constant(-1)), a)
+    value, slope = _followed(lambda n: (n * (a - n), n), lambda n: (x + 1 - a + n * 2, a.constant(-1)), a, precision)
     return x * (value * (log(x) - digamma(a)) + slope)
 
 
@@ -66,7 +77,7 @@ def _normal_slope(a: Expr, x: Expr) -> Expr:
     return 1 + z / (root * 2) - cubic + (square * square * 3 + square * 7 - 16) / (a * a * 810)
 
 
-def _followed(weight, denominator, like: Expr) -> tuple[Expr, Expr]:
+def _followed(weight, denominator, like: Expr, precision: float) -> tuple[Expr, Expr]:
     """1 / (b_0 + w_1 / (b_1 + w_2 / (b_2 + ...))) and its derivative, by Lentz's method.
 
     `weight(n)` and `denominator(n)` give a number and its derivative.
@@ -74,7 +85,7 @@ def _followed(weight, denominator, like: Expr) -> tuple[Expr, Expr]:
     tiny = 1e-300
 
     def more(n: Expr, c: Expr, gc: Expr, d: Expr, gd: Expr, change: Expr, value: Expr, slope: Expr) -> Expr:
-        moving = (absolute(change - 1) > EPSILON * 2) | (absolute(gc * d + c * gd) > 1e-13)
+        moving = (absolute(change - 1) > precision * 2) | (absolute(gc * d + c * gd) > max(precision, 1e-13))
         return moving & (n < STEPS)
 
     def step(n: Expr, c: Expr, gc: Expr, d: Expr, gd: Expr, change: Expr, value: Expr, slope: Expr):
@@ -99,7 +110,7 @@ def _followed(weight, denominator, like: Expr) -> tuple[Expr, Expr]:
 
 # -- beta -------------------------------------------------------------------------------------------
 @in_double
-def beta_slope(x: Expr, a: Expr, b: Expr) -> Expr:
+def beta_slope(x: Expr, a: Expr, b: Expr, precision: float) -> Expr:
     """dx/da over 1 - x, for the quantile x of the beta distribution with the parameters a and b."""
     valid = (x > 0) & (x <= 1) & (a > 0) & (b > 0) & (a < INFINITY) & (b < INFINITY)
     x, a, b = where(valid, x, 0.5), where(valid, a, 1), where(valid, b, 1)
@@ -108,14 +119,14 @@ def beta_slope(x: Expr, a: Expr, b: Expr) -> Expr:
     # the fraction is that of the shorter tail, whose first parameter may be a or b
     p, q = where(rising, a, b), where(rising, b, a)
     by_p = where(rising, a.constant(1), 0)
-    value, slope = _beta_fraction(p, q, swapped_x, by_p, 1 - by_p)
+    value, slope = _beta_fraction(p, q, swapped_x, by_p, 1 - by_p, precision)
     power = where(rising, log(x) - 1 / p, log1p(-swapped_x))
     factor = value * (power - digamma(a) + digamma(a + b)) + slope
     result = where(rising, -factor, factor) * x / p
     return where(valid, result, where(a.is_nan() | b.is_nan(), a.constant(NAN), 0))
 
 
-def _beta_fraction(p: Expr, q: Expr, x: Expr, gp: Expr, gq: Expr) -> tuple[Expr, Expr]:
+def _beta_fraction(p: Expr, q: Expr, x: Expr, gp: Expr, gq: Expr, precision: float) -> tuple[Expr, Expr]:
     """The continued fraction of the incomplete beta function, and its derivative where p and q move by gp and gq.
 
     Its even and odd steps are taken together (its even part), so that one rule has all weights.
@@ -146,7 +157,7 @@ def _beta_fraction(p: Expr, q: Expr, x: Expr, gp: Expr, gq: Expr) -> tuple[Expr,
         (u, gu), (v, gv) = numerator(n), odd(n)
         return 1 + u + v, gu + gv
 
-    return _followed(weight, denominator, p)
+    return _followed(weight, denominator, p, precision)
 
 
 QUANTILE = {"gamma_slope": gamma_slope, "beta_slope": beta_slope}

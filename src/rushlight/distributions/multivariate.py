@@ -6,6 +6,8 @@ import math
 
 from ..core.engine import Size
 from ..ir import build as B
+from ..ir.primitives.solve import solve_triangular as lower_solved
+from ..ir.sizes import product
 from ..linalg import cholesky, solve_triangular
 from ..ops import op
 from ..ops.diagonals import diag_embed
@@ -23,15 +25,32 @@ def times_vector(matrix, vector):
     return (matrix @ vector.unsqueeze(-1)).squeeze(-1)
 
 
-def squared_mahalanobis(factor, x):
-    """x^T (L L^T)^-1 x for L (*, n, n) and x (*, n), with batches that broadcast."""
+def squares(factor, x):
+    """x^T (L L^T)^-1 x, on Values."""
     n, batch = x.shape[-1], factor.shape[:-2]
-    wide = x.expand(broadcast_shapes(x.shape[:-1], batch) + (n,))
+    wide = B.broadcast_to(x, (*B.broadcast_shapes(x.shape[:-1], batch), n))
     # draws that share a factor are the columns of one triangular system
     lead = wide.ndim - 1 - len(batch)
-    columns = wide.reshape(-1, *wide.shape[lead:]).movedim(0, -1)
-    solved = solve_triangular(factor.expand(columns.shape[:-1] + (n,)), columns, upper=False)
-    return solved.square().sum(-2).movedim(-1, 0).reshape(wide.shape[:-1])
+    rows = B.reshape(wide, (product(wide.shape[:lead]), *wide.shape[lead:]))
+    columns = B.move_dim(rows, 0, rows.ndim - 1)
+    shared = B.broadcast_to(factor, (*columns.shape[:-1], n))
+    solved = lower_solved(shared, columns, upper=False, unitriangular=False, transpose="N")
+    found = B.sum(solved * solved, (solved.ndim - 2,))
+    return B.reshape(B.move_dim(found, found.ndim - 1, 0), wide.shape[:-1])
+
+
+@op(public=False)
+def squared_mahalanobis(factor, x):
+    """x^T (L L^T)^-1 x for L (*, n, n) and x (*, n), with batches that broadcast."""
+    return squares(factor, x)
+
+
+@op(public=False)
+def normal_log_prob_of_vectors(value, loc, factor):
+    """The density's logarithm, by the lower Cholesky factor of the covariance."""
+    half = B.sum(B.log(B.diagonal(factor, 0, factor.ndim - 2, factor.ndim - 1)), (factor.ndim - 2,))
+    n = B.full((), loc.shape[-1], factor.dtype)
+    return -0.5 * (n * LOG_TWO_PI + squares(factor, value - loc)) - half
 
 
 def half_log_determinant(factor):
@@ -125,9 +144,7 @@ class MultivariateNormal(Distribution):
     def log_prob(self, value):
         if self._validate_args:
             self._validate_sample(value)
-        factor = self._unbroadcasted_scale_tril
-        square = squared_mahalanobis(factor, value - self.loc)
-        return normal_from_square(square, half_log_determinant(factor), self.loc)
+        return normal_log_prob_of_vectors(value, self.loc, self._unbroadcasted_scale_tril)
 
     def entropy(self):
         half = half_log_determinant(self._unbroadcasted_scale_tril)
