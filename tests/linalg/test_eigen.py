@@ -141,3 +141,11 @@ def test_what_is_not_finite_spoils_its_matrix_alone(n, number, dtype):
         assert found.isnan().all(-1).tolist() == found.isnan().any(-1).tolist() == [i == 3 for i in range(5)]
     with pytest.raises(rl.linalg.LinAlgError, match=r"\(Batch element 3\).*non-finite"):
         rl.linalg.eig(rl.from_numpy(a))
+
+
+def test_tangents_belong_to_the_vectors_whatever_was_planned_before():
+    """Few matrices after many of the same structure: both the vectors and their tangents must choose alike."""
+    rl.linalg.eigh(rl.from_numpy(draw((6, 2, 2), "float32")))  # the first of its structure may decide for others
+    rl.linalg.eigh(rl.from_numpy(draw((6, 2, 2))))
+    a = rl.from_numpy(draw((2, 3, 3))).requires_grad_()
+    assert gradcheck(of_eigh, (a,), check_forward_ad=True)

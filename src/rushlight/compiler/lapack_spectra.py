@@ -10,7 +10,7 @@ import functools
 
 from ..ir.dtypes import DType, int32
 from ..ir.failures import code_of
-from ..ir.sizes import hint, product
+from ..ir.sizes import product
 from .error_flag import error_flag, report
 from .index_copy import copy
 from .index_layout import ONE, ZERO, Nest, Parameters, i64, is_number
@@ -168,8 +168,9 @@ def lower_hermitian(context: Context, node, operands: list[Array], results: list
     """Many small real matrices go abreast, in the lanes of vectors; all others through LAPACK."""
     (a,) = operands
     batch = a.shape[:-2]
-    # the bound on the size is a guard, for rotations of large matrices would be slow; that on the number is a hint
-    if a.dtype.is_complex or hint(product(batch)) < FEWEST or is_number(a.shape[-1], 0) or not a.shape[-1] <= LARGEST:
+    # guards: the signs of vectors depend on the choice, and a tangent is computed apart from its vectors
+    abreast = not a.dtype.is_complex and not is_number(a.shape[-1], 0)
+    if not abreast or not product(batch) >= FEWEST or not a.shape[-1] <= LARGEST:
         lower_matrices(context, node, operands, results)
         return
     targets = [dense_target(context, result, rank) for result, rank in zip(results, node.prim.columns.results)]
