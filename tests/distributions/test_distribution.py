@@ -165,4 +165,6 @@ def test_nothing_in_a_batch():
     assert vectors.log_prob(rl.zeros(0, 2)).shape == (0,)
     assert D.MultivariateNormal(rl.zeros(2), rl.eye(2)).log_prob(rl.zeros(5, 0, 2)).shape == (5, 0)
     assert D.Dirichlet(rl.ones(0, 3)).rsample((2,)).shape == (2, 0, 3)
-    assert D.Categorical(rl.ones(2, 3)).sample((0,)).shape == (0, 2)
+    assert D.Normal(rl.zeros(2), 1.0).sample((0,)).shape == (0, 2)
+    with pytest.raises(RuntimeError, match="cannot sample n_sample <= 0 samples"):  # as PyTorch's
+        D.Categorical(rl.ones(2, 3)).sample((0,))
