@@ -75,7 +75,7 @@ def count_phases(shape: ConvShape) -> tuple[int, int]:
 
 
 def partial_convs(shape: ConvShape, all_phases: bool) -> list[PartialConv]:
-    """The convolutions that write the gradient of shape.x from shape.y and shape.w: of all phases, or those with taps."""
+    """The convolutions that write the gradient of x from y and w: of all phases, or those with taps."""
     axes = [phases(*numbers) for numbers in zip(shape.stride, shape.padding, shape.dilation, shape.kernel)]
     if all_phases:
         for axis, stride in zip(axes, shape.stride):
