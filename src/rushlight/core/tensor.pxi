@@ -647,27 +647,27 @@ cdef object call_two(Op op, left, right):
     """An operator's call; NotImplemented for operands that are neither tensors nor numbers."""
     cdef PyObject *args[2]
     if rare(_mode_count or type(left) is not Tensor or type(right) is not Tensor):
-        return call_operands(op, left, right)
+        found = unusual_operands(op, left, right)
+        if found is not MISSING:
+            return found
     args[0] = <PyObject *>left
     args[1] = <PyObject *>right
     return call_op(op, args, 2, None)
 
 
-cdef object call_operands(Op op, left, right):
-    """The same for operands that are not both plain tensors, or that a mode may see."""
-    cdef PyObject *args[2]
+cdef object unusual_operands(Op op, left, right):
+    """The result for operands that are neither tensors nor numbers, or that a mode or a type overrides; MISSING for others."""
     if mode_overrides() or value_overrides(<PyObject *>left) or value_overrides(<PyObject *>right):
         return _hooks["operate"](op, left, right)
-    if not (isinstance(left, Tensor) and isinstance(right, Tensor)):
-        other = right if isinstance(left, Tensor) else left
-        if not isinstance(other, (Tensor, int, float, complex)) and not is_number(other):
-            if not hasattr(other, "__array_interface__"):
-                return NotImplemented
-            other = _hooks["from_array"](other)
-            left, right = (left, other) if isinstance(left, Tensor) else (other, right)
-    args[0] = <PyObject *>left
-    args[1] = <PyObject *>right
-    return call_op(op, args, 2, None)
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        return MISSING
+    other = right if isinstance(left, Tensor) else left
+    if isinstance(other, (Tensor, int, float, complex)) or is_number(other):
+        return MISSING
+    if not hasattr(other, "__array_interface__"):
+        return NotImplemented
+    other = _hooks["from_array"](other)
+    return op(left, other) if isinstance(left, Tensor) else op(other, right)
 
 
 cdef bint is_number(value):
