@@ -22,7 +22,7 @@ def test_structures():
     one = {"a": 1, "b": (2.0, "x"), "p": Point(1, [2, 3])}
     two = {"a": 4, "b": (5.0, "y"), "p": Point(6, [7, 8])}
     batch = default_collate([one, two])
-    assert batch["a"].tolist() == [1, 4] and batch["b"][0].tolist() == [2.0, 5.0] and batch["b"][1] == ["x", "y"]
+    assert batch["a"].tolist() == [1, 4] and batch["b"][0].tolist() == [2.0, 5.0] and batch["b"][1] == ("x", "y")
     assert isinstance(batch["p"], Point) and batch["p"].x.tolist() == [1, 6]
     assert [column.tolist() for column in batch["p"].y] == [[2, 7], [3, 8]]
 

@@ -159,3 +159,24 @@ def test_tensors_without_dims():
     with pytest.raises(RuntimeError, match="0 dims"):
         x.unflatten(-1, (1, -1))
     assert rl.ones(2, 3).diagonal(2**70).shape == rl.ones(2, 3).diagonal(-(2**62)).shape == (0,)
+
+
+MISFITS = [  # an expression and what its message says: sizes are numbers, not symbols of a trace
+    (
+        "rl.ones(2, 3) + rl.ones(2, 4)",
+        "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dim",
+    ),
+    ("rl.ones(2, 2).copy_(rl.ones(3))", "The expanded size of the tensor (2) must match the existing size (3) at"),
+    ("rl.ones(2, 3).T.view(6)", "view size is not compatible with input tensor's size and stride"),
+    ("rl.ones(3, 3).gather(1, rl.zeros(4, 2).long())", "Size does not match at dimension 0 expected index [4, 2]"),
+    ("F.scaled_dot_product_attention(*map(rl.ones, [(1, 2, 4), (1, 3, 5), (1, 3, 5)]))", "float32[1, 2, 4]"),
+    ("rl.ones(2, 3) * 1j > 0", "complex64[2, 3]"),
+    ("F.conv1d(rl.ones(9), rl.ones(3))", "(out, in / groups, kernel)"),
+]
+
+
+@pytest.mark.parametrize("expression, message", MISFITS)
+def test_messages_show_sizes_as_numbers(expression, message):
+    with pytest.raises((RuntimeError, NotImplementedError)) as caught:
+        eval(expression, {"rl": rl, "F": rl.nn.functional})
+    assert message in str(caught.value) and "=" not in str(caught.value)

@@ -235,21 +235,27 @@ def rushlight_round_trip(value):
     return rushlight.load(io.BytesIO(file.getvalue()))
 
 
-def test_own_optimizers():
+def halve(self, closure=None):
+    with rushlight.no_grad():
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.mul_(group["lr"])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("step", [halve, rushlight.no_grad()(halve)], ids=["plain", "decorated"])
+def test_own_optimizers(step):
     class Halving(optim.Optimizer):
         def __init__(self, params):
-            super().__init__(params, {"factor": 0.5})
+            super().__init__(params, {"lr": 0.5})
 
-        def step(self, closure=None):
-            with rushlight.no_grad():
-                for group in self.param_groups:
-                    for p in group["params"]:
-                        p.mul_(group["factor"])
-
+    own = type("Own", (Halving,), {"step": step})
     p, seen = parameter(4.0), []
-    optimizer = Halving([p])
+    optimizer = own([p])
     optimizer.register_step_post_hook(lambda *_: seen.append(1))
+    schedule = optim.lr_scheduler.StepLR(optimizer, 1)
     optimizer.step()
+    schedule.step()  # would warn if it had not noticed the optimizer's step
     assert p.item() == 2.0 and seen == [1]
 
 

@@ -32,11 +32,11 @@ def default_collate(batch: list):
     if isinstance(first, Mapping):
         return _same_mapping(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return kind(*(default_collate(list(column)) for column in zip(*batch)))
+        return kind(*map(default_collate, zip(*batch)))
     if isinstance(first, Sequence):
         if any(len(sample) != len(first) for sample in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        columns = [default_collate(list(column)) for column in zip(*batch)]
+        columns = list(map(default_collate, zip(*batch)))
         return columns if isinstance(first, tuple) else _same_sequence(first, columns)
     raise TypeError(f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}")
 

@@ -49,8 +49,7 @@ class Value:
         return self.node is None and self.weak
 
     def __repr__(self) -> str:
-        dims = ", ".join(map(repr, self.shape))
-        return f"Value({self.dtype.name}[{dims}])"
+        return f"{self.dtype.name}{list(self.shape)}"  # as users know it: messages of bodies show it
 
     def __bool__(self):
         raise TypeError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import dtypes
 from .dtypes import DType, bool_, complex128, float64, int64, promote_types, result_type, uint64
 from .graph import Value
-from .primitive import PRIMITIVES, fail
+from .primitive import PRIMITIVES
 from .sizes import Sym
 
 _NUMBER_DTYPES = {bool: bool_, int: int64, float: float64, complex: complex128}
@@ -111,10 +111,9 @@ def broadcast_shapes(*shapes) -> tuple:
             if _is_one(have):
                 result[offset + d] = size
             elif not _is_one(size) and not same_size(have, size):
-                fail(
-                    "broadcast",
-                    f"the size of tensor a ({have}) must match the size of tensor b ({size}) "
-                    f"at dimension {offset + d}; shapes {', '.join(map(str, shapes))}",
+                raise RuntimeError(
+                    f"The size of tensor a ({have}) must match the size of tensor b ({size}) at non-singleton "
+                    f"dimension {offset + d}; shapes {', '.join(str(list(shape)) for shape in shapes)}"
                 )
     return tuple(result)
 

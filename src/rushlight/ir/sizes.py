@@ -254,4 +254,5 @@ class Sym:
         return hash(self.hint)
 
     def __repr__(self):
-        return f"{self.source()}={self.hint}"
+        # messages show sizes, and their readers know numbers only; `source` is for generated code
+        return str(self.hint)

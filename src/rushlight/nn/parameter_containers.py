@@ -19,7 +19,7 @@ class _ParameterContainer(Module):
         setattr(self, name, value)
 
     def extra_repr(self) -> str:
-        return "\n".join(f"({name}): {_described(getattr(self, name))}" for name in self._names())
+        return "\n".join(f"  ({name}): {_described(getattr(self, name))}" for name in self._names())
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(f"{type(self).__name__} should not be called.")

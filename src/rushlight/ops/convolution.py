@@ -26,7 +26,7 @@ def per_dim(value, n: int, name: str, what: str) -> tuple:
 def check_conv(name: str, x, weight, bias, stride, padding, dilation, groups: int, n: int) -> None:
     if weight.ndim != n + 2:
         raise RuntimeError(
-            f"{name}: expected a {n + 2}-D weight (out, in / groups, {'kernel ' * n}), got {weight.ndim}-D"
+            f"{name}: expected a {n + 2}-D weight (out, in / groups, {', '.join(['kernel'] * n)}), got {weight.ndim}-D"
         )
     if x.ndim != n + 2:
         raise RuntimeError(

@@ -102,9 +102,8 @@ def add_result(finished: Finished, value, flat: list, declaration, j: int, trace
             return
         if declaration.view == "strict":
             raise RuntimeError(
-                f"{declaration.name}: view size is not compatible with input tensor's size and stride (at least one "
-                f"dimension "
-                "spans across two contiguous subspaces). Use .reshape(...) instead."
+                "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+                "two contiguous subspaces). Use .reshape(...) instead."
             )
     if getattr(declaration, "by_columns", False) and value.ndim > 1:  # set by the room linalg
         strides = column_strides(value.shape)

@@ -31,9 +31,10 @@ def check_along(x, index, dim: int) -> None:
     """An index must have the rank of what it indexes, and fit it but for `dim`."""
     if x.ndim != index.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    if any(d != dim and n > m for d, (n, m) in enumerate(zip(index.shape, x.shape))):
+    misfit = next((d for d, (n, m) in enumerate(zip(index.shape, x.shape)) if d != dim and n > m), None)
+    if misfit is not None:
         raise RuntimeError(
-            f"Size does not match at dimension {dim} expected index {sizes(index)} to be no larger than self "
+            f"Size does not match at dimension {misfit} expected index {sizes(index)} to be no larger than self "
             f"{sizes(x)} apart from dimension {dim}"
         )
 

@@ -235,7 +235,7 @@ class Optimizer:
 
 def _with_hooks(step: Callable) -> Callable:
     """`step` with the step hooks around it; schedulers learn from it that a step was made."""
-    if hasattr(step, "__wrapped__"):
+    if hasattr(step, "runs_hooks"):
         return step
 
     @functools.wraps(step)
@@ -252,6 +252,7 @@ def _with_hooks(step: Callable) -> Callable:
             hook(self, args, kwargs)
         return result
 
+    wrapped.runs_hooks = True
     return wrapped
 
 

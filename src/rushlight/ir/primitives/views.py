@@ -57,8 +57,15 @@ def _(node, inputs, dims):
 def expand(x, *, shape):
     """Repeat dimensions of size 1 and add leading ones, aligned at the right."""
     new = len(shape) - x.ndim
-    if new < 0 or any(not (type(a) is int and a == 1) and a != b for a, b in zip(x.shape, shape[max(new, 0) :])):
+    if new < 0:
         fail("expand", f"{x} does not expand to shape {shape}")
+    for d, (a, b) in enumerate(zip(x.shape, shape[new:])):
+        if not (type(a) is int and a == 1) and a != b:
+            fail(
+                "expand",
+                f"The expanded size of the tensor ({b}) must match the existing size ({a}) at non-singleton dimension "
+                f"{new + d}. Target sizes: {list(shape)}. Tensor sizes: {list(x.shape)}",
+            )
     return tuple(shape), x.dtype
 
 
