@@ -1,6 +1,7 @@
 """segment_reduce: values as PyTorch documents them, what nothing reduces to, gradients, bad arguments."""
 
 import math
+from itertools import pairwise
 
 import pytest
 
@@ -42,6 +43,11 @@ def test_batches_along_a_later_dim():
     x = torch.arange(10.0).reshape(2, 5)
     got = torch.segment_reduce(x, "sum", lengths=torch.tensor([[2, 3], [5, 0]]), axis=1)
     assert got.tolist() == [[1.0, 9.0], [35.0, 0.0]]
+    for offsets in ([[0, 2, 4], [1, 1, 5]], [[0, 0, 0], [5, 5, 5]]):  # which leave out elements of a row
+        got = torch.segment_reduce(x, "sum", offsets=torch.tensor(offsets), axis=1)
+        assert got.tolist() == [[r[a:b].sum().item() for a, b in pairwise(o)] for r, o in zip(x, offsets)]
+    with pytest.raises(IndexError, match="5 elements"):
+        torch.segment_reduce(x, "sum", offsets=torch.tensor([[0, 6], [0, 5]]), axis=1)
     assert torch.segment_reduce(x[:0], "sum", lengths=torch.zeros(0, 2, dtype=torch.int64), axis=1).shape == (0, 2)
 
 

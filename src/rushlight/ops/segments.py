@@ -74,20 +74,29 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
 
 
 def _by_rows(data, reduce: str, bounds, by_length: bool, axis: int, initial):
-    """One row of a batch after the other."""
+    """All rows of a batch as one list of runs: between those of two rows lies one more, which is left out."""
     before, count, rest = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
-    offsets = bounds.long()
-    if by_length:
-        if bounds.numel() and (bounds.amin() < 0).item():
-            raise RuntimeError("lengths contains negative value!")
-        zero = offsets.new_zeros((*offsets.shape[:-1], 1))
-        offsets = FUNCTIONS["cat"]([zero, offsets.cumsum(-1)], -1)
-        if not (offsets[..., -1] == count).all().item():
-            raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to data.size(axis)")
+    offsets = offsets_of(bounds.long(), count) if by_length else bounds.long()
     if axis == 0:
         return reduce_segments(data, offsets, reduce, initial)
-    if data.shape[:axis].numel() == 0:
-        return data.new_zeros((*before, offsets.shape[-1] - 1, *rest))
-    rows, lines = data.flatten(0, axis - 1).unbind(0), offsets.flatten(0, axis - 1).unbind(0)
-    parts = [reduce_segments(row, line, reduce, initial) for row, line in zip(rows, lines)]
-    return FUNCTIONS["stack"](parts).reshape((*before, offsets.shape[-1] - 1, *rest))
+    ends = offsets.shape[-1]
+    if before.numel() == 0:
+        return data.new_zeros((*before, ends - 1, *rest))
+    if offsets.numel() and ((offsets < 0) | (offsets > count)).any().item():
+        raise IndexError(f"segment_reduce(): offsets must lie between 0 and the {count} elements of a row")
+    lines = offsets.reshape((-1, ends))
+    starts = FUNCTIONS["arange"](lines.shape[0]).unsqueeze(-1) * count
+    runs = reduce_segments(data.flatten(0, axis), (lines + starts).flatten(), reduce, initial)
+    runs = FUNCTIONS["cat"]([runs, runs[:1]]).reshape((*before, ends, *rest))
+    return runs.narrow(axis, 0, ends - 1)
+
+
+def offsets_of(lengths, count: int):
+    """Where runs of these lengths begin and end, along the last dim; they must make up a row of `count` elements."""
+    if lengths.numel() and (lengths.amin() < 0).item():
+        raise RuntimeError("lengths contains negative value!")
+    zero = lengths.new_zeros((*lengths.shape[:-1], 1))
+    offsets = FUNCTIONS["cat"]([zero, lengths.cumsum(-1)], -1)
+    if not (offsets[..., -1] == count).all().item():
+        raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to data.size(axis)")
+    return offsets
