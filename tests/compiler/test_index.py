@@ -9,7 +9,7 @@ from template_harness import bind, call, rebind
 import rushlight.compiler.index_write as index_write
 from rushlight.compiler.index import read_kernel
 from rushlight.compiler.launch import Lowered
-from rushlight.compiler.run import run_lowered
+from rushlight.compiler.run import evaluate, run_lowered
 from rushlight.compiler.templates import TEMPLATES, Array, Context
 from rushlight.ir.dtypes import float32, int64
 from rushlight.ir.graph import Graph
@@ -201,6 +201,30 @@ def test_many_collisions(mode, width, cached, monkeypatch):
     index[777] = 100
     with pytest.raises(IndexError, match="index 100 is out of bounds for dimension 0 with size 100"):
         put(x, values, index, mode=mode)
+
+
+@pytest.mark.parametrize("width", [256, 300, 1024])
+@pytest.mark.parametrize("mode", ["set", "add"])
+def test_threads_share_long_rows(mode, width):
+    x, values, index = numbers((64, width)), numbers((160, width)), RANDOM.integers(0, 64, 160)
+    expected = x.copy()
+    for at, row in zip(index, values):
+        expected[at] = row + (expected[at] if mode == "add" else 0)
+    for pieces in (1, 2, 5):
+        np.testing.assert_array_equal(put(x, values, index, mode=mode, pieces=pieces), expected)
+
+
+@pytest.mark.parametrize("width", [None, 1024])
+def test_two_threads_find_work(width, monkeypatch):
+    """Threads that share the rows of the result: there must be at least two pieces for two processors."""
+    monkeypatch.setattr(index_write.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(index_write, "CACHED", 0)
+    tail = () if width is None else (width,)
+    arrays = numbers((100, *tail)), numbers((40000, *tail)), RANDOM.integers(0, 100, 40000)
+    bound = bind("put", arrays, [((100, *tail), "float32")], {"dim": 0, "mode": "set"})
+    launch = bound.lowered.launches[-1]
+    work, grain = evaluate(launch.range, bound.symbols), evaluate(launch.grain, bound.symbols)
+    assert work == 100 and work >= 2 * grain
 
 
 @pytest.mark.parametrize("bad", [-1, 6, 2**62])

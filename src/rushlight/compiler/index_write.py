@@ -6,7 +6,7 @@ rounded alike and the last of several writes wins, with any number of threads:
 
 columns   threads share the innermost free dimensions, colliding ones run inside; rows of adjacent elements
 lines     threads share the free dimensions, and the innermost loop is a colliding one
-owned     too few free elements: threads share the result, and each scans all indices for those it owns
+owned     long rows, or too few free elements: threads share the result, and each scans all indices for those it owns
 chunks    too few free elements, and sums into few places (see `index_partial`)
 """
 
@@ -29,6 +29,7 @@ from .templates import Array, Context, template
 from .text import Module
 
 FEW = 32  # free elements: too few for threads to share
+LONG = 256  # elements of a row beside which scanning the indices costs nothing; strips of columns would waste caches
 CACHED = 1 << 17  # elements of a result that stays near; a second thread that scans all indices would not pay
 
 
@@ -92,14 +93,16 @@ class Write:
         shared, inside = (
             self.nest(self.result.strides, lambda free, want=want: free == want) for want in (True, False)
         )
-        inner = [free for n, free in zip(self.shape, self.free) if not is_number(n, 1)][-1:]
-        rows, total = inner == [True], shared.size * inside.size
-        few = shared.size < FEW and inside.size >= GRAIN
+        innermost = [(n, free) for n, free in zip(self.shape, self.free) if not is_number(n, 1)][-1:]
+        rows = innermost != [] and innermost[0][1]
+        total, few = shared.size * inside.size, shared.size < FEW and inside.size >= GRAIN
         if few and self.mode == "add" and total >= 16 * product(self.result.shape):
             add_by_chunks(context, self.x, self.result, self.source, self.indices, self.dims, self.nest)
             return
         copy(context, self.x, self.result)
-        if few and self.result.shape[self.dims[0]] >= FEW and (rows or product(self.result.shape) >= CACHED):
+        long = rows and innermost[0][0] >= LONG and total >= GRAIN
+        near = not rows and product(self.result.shape) < CACHED
+        if (long or few) and not near and self.result.shape[self.dims[0]] >= FEW:
             self.owned(context)
             return
         grain = GRAIN // inside.size + (FEW if rows else 1)
@@ -110,7 +113,7 @@ class Write:
         bins = self.result.shape[self.dims[0]]
         scratch = DECOYS * self.result.dtype.itemsize
         # every piece scans all indices: no more of them than threads can be
-        grain = bins // len(os.sched_getaffinity(0)) + 1
+        grain = bins // len(os.sched_getaffinity(0))
         self.launch(context, "owned", nothing, self.nest(self.result.strides), bins, grain, scratch)
 
     def launch(self, context: Context, form: str, shared: Nest, inside: Nest, range, grain, scratch=0) -> None:
