@@ -37,10 +37,16 @@ def plan_call(called: Op, key: tuple, flat: list, out_layouts: tuple = ()) -> Pl
 
 def parts_of(called: Op, key: tuple, out_layouts: tuple = ()) -> tuple[Structure, tuple]:
     """The structure for a key and what it makes of the key's sizes: the parts of a plan."""
-    layouts = [layout for entry in (*key, *out_layouts) for layout in layouts_in(entry)]
-    form = tuple(form_of(entry) for entry in (*key, *out_layouts)) if out_layouts else tuple(map(form_of, key))
-    values = [number for layout in layouts for number in layout.values]
-    known = called.structures.setdefault((form, len(out_layouts)), [])
+    form, values = [], []
+    for entry in (*key, *out_layouts):
+        if type(entry) is Layout:  # what nearly all are: a new size should cost little
+            form.append(entry.form)
+            values += entry.values
+        else:
+            form.append(form_of(entry))
+            for layout in layouts_in(entry):
+                values += layout.values
+    known = called.structures.setdefault((tuple(form), len(out_layouts)), [])
     for structure in known:
         parts = structure.recipe(*values)
         if parts is not None:
