@@ -112,6 +112,16 @@ def refused(path, reason):
         cache.load("f", text(10))
 
 
+def test_a_pipe_in_a_files_place_is_not_waited_for(directory):
+    disk.write("kernel", b"x")
+    path = directory / "kernel"
+    path.unlink()
+    os.mkfifo(path)
+    assert disk.read("kernel") is None
+    disk.write("kernel", b"y")
+    assert disk.read("kernel") == b"y"
+
+
 def test_a_directory_that_others_may_write_is_not_used(directory):
     directory.mkdir()
     directory.chmod(0o770)

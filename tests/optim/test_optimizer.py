@@ -122,6 +122,39 @@ def test_non_contiguous_parameters_and_gradients():
     assert [value for row in base.tolist() for value in row] == pytest.approx([-1, 0, 1, 2, 3, 4], abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
+        lambda p: optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.1),
+        *(
+            lambda p, kind=kind: getattr(optim, kind)(p, lr=0.1)
+            for kind in ("Adam", "RMSprop", "Adagrad", "Rprop", "Adafactor")
+        ),
+    ],
+)
+def test_gradients_that_share_the_memory_of_parameters(make):
+    """The first step reads the gradient as it was, whatever is written before it is read."""
+    found = []
+    for own in (False, True):
+        p = Parameter(rushlight.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        p.grad = p.detach().clone() if own else p.detach()
+        optimizer = make([p])
+        optimizer.step()
+        state = [v.tolist() for v in optimizer.state[p].values() if isinstance(v, rushlight.Tensor)]
+        found.append((p.tolist(), state))
+        assert own or p.grad.tolist() == p.tolist()
+    assert found[0] == found[1]
+
+
+def test_momentum_starts_with_a_gradient_that_shares_memory():
+    p = parameter(1.0, 2.0)
+    p.grad = p.detach()
+    optimizer = optim.SGD([p], lr=0.1, momentum=0.9)
+    optimizer.step()
+    assert optimizer.state[p]["momentum_buffer"].tolist() == [1.0, 2.0]
+
+
 def test_complex_parameters():
     p = Parameter(rushlight.tensor([1 + 1j]))
     p.grad = rushlight.tensor([1 - 2j])

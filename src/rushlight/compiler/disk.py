@@ -18,6 +18,8 @@ from contextlib import suppress
 LIMIT = 512 << 20  # bytes; beyond it the files that were longest not used go
 DAY = 86400
 _DIGEST = 32
+# no links, not in children, and no waiting for the other end of what may be a pipe
+_READING = os.O_RDONLY | sum(getattr(os, f"O_{flag}", 0) for flag in ("NOFOLLOW", "CLOEXEC", "NONBLOCK"))
 _temporary_number = itertools.count()
 
 
@@ -77,7 +79,7 @@ def read(name: str) -> bytes | None:
         return None
     path = os.path.join(directory, name)
     try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0))
+        file = os.open(path, _READING)
     except OSError:
         return None
     try:

@@ -437,9 +437,7 @@ cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint n
             record_in_place(op, plan, flat, n_flat, target, previous)
         return target
     if op.mutates:
-        for i in range(plan.n_outputs):
-            if plan.out_kinds[i] == OUT_INTO:
-                check_memory_writable(<Tensor>flat[plan.out_inputs[i]])
+        shared = separate_operands(plan, flat, n_flat)  # holds the copies until the kernels have run
     result = run_plan(plan, flat, None)
     if op.mutates:
         for i in range(plan.n_outputs):
@@ -451,6 +449,36 @@ cdef object perform(Op op, Plan plan, PyObject **flat, Py_ssize_t n_flat, bint n
     if plan.visible >= 0:
         return result[0] if plan.visible == 1 else tuple(result[:plan.visible])
     return tuple(result) if plan.form == FORM_TUPLE else result
+
+
+cdef list separate_operands(Plan plan, PyObject **flat, Py_ssize_t n_flat):
+    """Check the tensors that a plan overwrites, and put copies in the places of others that share their memory.
+
+    A plan of several kernels may write a parameter before it reads the gradient, which can be a view of it.
+    """
+    cdef Py_ssize_t i
+    cdef Tensor t
+    cdef list shared = []
+    cdef bytearray targets = bytearray(n_flat)
+    for i in range(plan.n_outputs):
+        if plan.out_kinds[i] == OUT_INTO:
+            check_memory_writable(<Tensor>flat[plan.out_inputs[i]])
+            targets[plan.out_inputs[i]] = 1
+    for i in range(n_flat):
+        if targets[i]:
+            (<Tensor>flat[i]).memory.written = True
+    for i in range(n_flat):
+        if not targets[i] and isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).memory.written:
+            shared.append(i)
+    for i in range(n_flat):
+        if targets[i]:
+            (<Tensor>flat[i]).memory.written = False
+    for number in range(len(shared)):
+        i = shared[number]
+        t = _hooks["copied"].call([alias_of(<Tensor>flat[i])])
+        shared[number] = t
+        flat[i] = <PyObject *>t
+    return shared
 
 
 cdef bint any_moves(PyObject **flat, Py_ssize_t n_flat):

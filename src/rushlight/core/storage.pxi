@@ -27,6 +27,7 @@ cdef class Storage:
     cdef Storage root  # the storage whose memory this one borrows, or None
     cdef int64_t capacity   # bytes of the block: what `nbytes` was at most
     cdef int pins           # kernels that run on the memory now, and storages that borrow it
+    cdef bint written       # by the call under way: a mark that `separate_operands` sets and clears
     cdef bint fixed         # a view of the memory was given away: it must not move
     cdef object __weakref__
 
