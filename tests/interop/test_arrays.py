@@ -139,3 +139,37 @@ def test_files(tmp_path):
     assert rl.from_file(path, size=4).tolist() == [2, 2, 2, 2]
     with pytest.raises(RuntimeError, match="bytes"):
         rl.from_file(path, size=5)
+
+
+def test_an_array_keeps_the_memory_that_a_tensor_leaves():
+    x = rl.arange(6.0).reshape(2, 3)
+    array = x.t().numpy()
+    assert array.shape == (3, 2) and array.strides == (4, 12) and array.base is not None
+    x.data = rl.zeros(2, 3)
+    del x
+    rl.zeros(2, 3), rl.zeros(2, 3)
+    assert array.tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+def test_shared_memory_stays_where_it_is():
+    x = rl.zeros(4)
+    array = x[1:3].numpy()
+    x.resize_(1000)[1] = 5
+    assert array.tolist() == [0, 0] or x.data_ptr() + 4 == array.ctypes.data
+    with pytest.raises(RuntimeError, match="not resizable"):
+        rl.from_numpy(array).resize_(1000)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (2, 3)])
+def test_arrays_of_any_shape_are_shared(shape):
+    array = np.ones(shape, np.float32)
+    tensor = rl.from_numpy(array)
+    assert tensor.shape == shape and tensor.numpy().shape == shape
+    tensor.add_(1)
+    assert (array == 2).all() and (tensor.numpy() == 2).all()
+
+
+def test_bytes_of_a_storage_are_a_buffer():
+    x = rl.tensor([1, 2], dtype=rl.int16)
+    with memoryview(x._storage) as view:
+        assert view.nbytes == 4 and not view.readonly and view.tobytes() == b"\1\0\2\0"

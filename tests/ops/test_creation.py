@@ -1,5 +1,9 @@
 """Tensors from sizes and values: results, strides and errors as PyTorch has them."""
 
+import math
+
+import pytest
+
 import rushlight as rl
 
 from .parity import agree, table
@@ -64,3 +68,34 @@ def test_a_zero_keeps_its_sign():
 def test_large_tensors_are_filled_by_all_threads():
     assert rl.full((1 << 20,), 3).sum().item() == 3 << 20
     assert rl.zeros(1 << 20).sum().item() == 0
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("value", [0, 1, 127, 128, -1, True, 0.0, 1.5, -2.5, 3e38, 1e39, math.inf, math.nan, 2j])
+def test_small_tensors_are_filled_like_large_ones(dtype, value):
+    """Small ones are filled by the core, at once; large ones by a kernel."""
+    dtype = getattr(rl, dtype)
+
+    def filled(count):
+        try:
+            return repr(rl.full((count,), value, dtype=dtype)[-1].item())
+        except RuntimeError as error:
+            return str(error)
+
+    for count in (3, 3):  # the second time the layout is known
+        assert filled(count) == filled(1 << 17)
+
+
+def test_sizes_are_looked_at_though_the_shape_is_known():
+    for _ in range(2):
+        assert rl.ones(2, 3).shape == rl.ones((2, 3)).shape == rl.ones([2, 3]).shape == rl.ones(rl.Size([2, 3])).shape
+        for sizes in ((2.0, 3.0), (True, 3), ("2", 3), ({2: 3},), (None,)):
+            with pytest.raises(TypeError):
+                rl.ones(*sizes)
+        with pytest.raises(TypeError):
+            rl.ones(2, 3, dtype=[])
+        assert rl.ones(2, 3, dtype=float).dtype is rl.float64
+        assert rl.zeros(()).ndim == rl.zeros([]).ndim == 0
+        with rl.inference_mode():
+            assert rl.zeros(2, 3).is_inference()
+    assert rl.zeros(2, 3, requires_grad=True).requires_grad and not rl.zeros(2, 3).requires_grad

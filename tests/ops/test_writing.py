@@ -38,6 +38,39 @@ def test_out(expression):
     agree(expression, numbers)
 
 
+@table(WRITES)
+def test_out_when_the_call_comes_again(expression):
+    """The core then finds the plan itself."""
+    agree(f"[{expression} for _ in range(3)][-1]", numbers)
+
+
+def test_an_output_of_a_known_call_is_checked_each_time():
+    x, out = rl.arange(6.0).reshape(2, 3), rl.empty(2, 3)
+    for _ in range(3):
+        assert rl.add(x, 1, out=out) is out
+    version = out._version
+    rl.add(x, 2, out=out)
+    assert out.tolist() == [[2, 3, 4], [5, 6, 7]] and out._version == version + 1
+    shared = rl.arange(7.0)  # the same layouts, over memory that is read
+    with pytest.raises(RuntimeError, match="single memory location"):
+        rl.add(shared[1:].view(2, 3), 1, out=shared[:6].view(2, 3))
+    assert rl.add(shared[1:].view(2, 3), 1, out=shared[1:].view(2, 3)).tolist() == [[2, 3, 4], [5, 6, 7]]
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        rl.add(x.clone().requires_grad_(), 2, out=out)
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        rl.add(x, 2, out=rl.empty(2, 3).requires_grad_())
+    with rl.no_grad():
+        assert rl.add(x, 3, out=rl.empty(2, 3).requires_grad_()).tolist() == [[3, 4, 5], [6, 7, 8]]
+
+
+def test_a_product_of_the_right_dtype_is_written_without_a_copy():
+    x, out = rl.eye(4), rl.empty(4, 4)
+    for _ in range(2):
+        rl.mm(x, x, out=out)
+    assert any(plan is not None for plan in rl.mm.out_plans.values())
+    assert out.tolist() == rl.eye(4).tolist()
+
+
 def test_a_fitting_output_is_written_without_a_plan_for_the_copy():
     x, out = rl.ones(3, 4), rl.empty(3, 4)
     rl.tanh(x, out=out)

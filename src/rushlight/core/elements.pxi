@@ -6,6 +6,11 @@ cdef extern from "scalars.h":
     void write_real(char *p, int code, double v) nogil
     void write_integer(char *p, int code, int64_t v) nogil
 
+cdef extern from "<math.h>":
+    bint signbit(double) nogil
+
+DEF FLOAT32 = 8
+DEF FLOAT64 = 9
 DEF COMPLEX64 = 10
 DEF COMPLEX128 = 11
 DEF UINT16 = 12
@@ -55,8 +60,14 @@ cdef object _to_list(Tensor t, int dim, int64_t offset):
     cdef Layout layout = t.lay
     if dim == layout.ndim:
         return read_element(t.memory.ptr + offset * layout.itemsize, layout.code, layout.bits)
-    cdef int64_t stride = layout.strides[dim]
-    return [_to_list(t, dim + 1, offset + i * stride) for i in range(layout.shape[dim])]
+    cdef int64_t i, stride = layout.strides[dim], n = layout.shape[dim]
+    if dim + 1 < layout.ndim:
+        return [_to_list(t, dim + 1, offset + i * stride) for i in range(n)]
+    cdef char *p = t.memory.ptr + offset * layout.itemsize
+    stride *= layout.itemsize
+    if layout.bits:
+        return [read_element(p + i * stride, layout.code, layout.bits) for i in range(n)]
+    return [read_memory(p + i * stride, layout.code) for i in range(n)]
 
 
 cdef object _complex = complex
@@ -107,6 +118,74 @@ def clear_memory(Tensor t not None):
     check_memory_writable(t)
     if t.lay.numel:
         memset(t.memory.ptr + (t.start + t.lay.low) * t.lay.itemsize, 0, (t.lay.high - t.lay.low + 1) * t.lay.itemsize)
+
+
+DEF SMALL = 1 << 16  # bytes below which one thread fills memory soonest
+
+
+def filled_tensor(sizes not None, value, dtype):
+    """A row-major tensor of one number (None: whatever lies in memory) if nothing about it is out of the ordinary, else None.
+
+    `sizes` are ints, or one sequence of them; layouts must have been met before. What this refuses, the room `ops` makes.
+    """
+    if not sizes:
+        return None
+    if len(sizes) == 1 and type(sizes[0]) is not int:
+        sizes = sizes[0]
+        if not isinstance(sizes, (tuple, list)):
+            return None
+    if type(sizes) is not tuple:
+        sizes = tuple(sizes)
+    for size in <tuple>sizes:
+        if type(size) is not int:
+            return None
+    return filled_as(sizes, dtype, value)
+
+
+def filled_like(Tensor like not None, value, dtype):
+    """The same, of the shape of a row-major tensor."""
+    if type(like) is not Tensor or not like.lay.contiguous or like.lay.batch is not None or like.lay.sparse:
+        return None
+    return filled_as(like.lay.shape, dtype, value)
+
+
+cdef object filled_as(tuple shape, dtype, value):
+    cdef Layout layout
+    cdef Tensor made
+    cdef int64_t done, size
+    try:
+        layout = _contiguous_layouts.get((shape, dtype))
+    except TypeError:  # a dtype without a hash is none
+        return None
+    if layout is None or _default_absent:
+        return None
+    done, size = layout.itemsize, layout.nbytes
+    if value is not None and (size > SMALL or not is_written_plainly(layout, value)):
+        return None
+    made = new_tensor(new_storage(size), 0, layout)
+    if value is None or not size:
+        return made
+    cdef char *p = made.memory.ptr
+    if value == 0:
+        memset(p, 0, size)
+        return made
+    if layout.floating:
+        write_real(p, layout.code, value)
+    else:
+        write_integer(p, layout.code, value)
+    while done < size:
+        memcpy(p + done, p, min(done, size - done))
+        done *= 2
+    return made
+
+
+cdef bint is_written_plainly(Layout layout, value) except -1:
+    """Whether a number keeps its value in a layout's dtype: small integers, and what float32 and float64 hold, but for -0.0."""
+    if layout.is_complex:
+        return type(value) is int and value == 0
+    if type(value) is int:
+        return 0 <= value < 128
+    return type(value) is float and (layout.code == FLOAT32 or layout.code == FLOAT64) and -1e38 < value < 1e38 and (value != 0 or not signbit(value))
 
 
 def resize(Tensor t not None, shape):

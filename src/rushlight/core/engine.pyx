@@ -5,6 +5,7 @@
 import weakref
 
 cimport cython
+from cpython.buffer cimport PyBUF_STRIDES, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 from cpython.ref cimport PyObject as _PyObject
 from libc.stdint cimport int64_t

@@ -285,11 +285,6 @@ def joined(Tensor t not None, Node node, int slot):
     return alias
 
 
-def rebase(Tensor t not None, PythonNode node not None):
-    """After an in-place write recorded by `node`: let `t`, and its base if it is a view, continue from it."""
-    _rebase(t, node)
-
-
 cdef _rebase(Tensor t, Node node):
     cdef Tensor base = t.base
     cdef CopySlices slices

@@ -17,6 +17,7 @@ cdef extern from "Python.h":
     void PyTuple_SET_ITEM(PyObject *, Py_ssize_t, PyObject *)
     PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t)
     Py_ssize_t PyTuple_GET_SIZE(PyObject *)
+    PyObject *PyList_GET_ITEM(PyObject *, Py_ssize_t)
     void Py_INCREF(PyObject *)
     void Py_XINCREF "Py_XINCREF"(PyObject *)
     void Py_DECREF(PyObject *)
@@ -29,6 +30,7 @@ DEF LIST = 2      # a list of tensors
 
 DEF MAX_PARAMS = 40
 DEF MAX_PLANS = 20000
+DEF RECENT = 8    # plans that an op finds without a dictionary; a power of two
 
 
 class _Missing:
@@ -58,7 +60,9 @@ cdef class Op:
     cdef readonly int required
     cdef int n_params, positional, takes
     cdef int gathers          # parameter that takes a tuple of sizes, which may also be given one by one; or -1
-    cdef dict plans
+    cdef dict plans           # key -> plan
+    cdef list recent          # keys and their plans in turn, at the place that the addresses of a key's parts say; see `recent_plan`
+    cdef public dict out_plans  # (key, layouts of `out`) -> plan that writes these, or None: it can't; filled by the rooms above
     cdef public object planner, declaration, tracer
     cdef public int most      # tensors that a list may hold; a longer one leaves the fast path
     cdef readonly int into
@@ -79,7 +83,7 @@ cdef class Op:
         if len(self.kinds) != self.n_params or not 0 <= required <= self.n_params or gathers >= self.n_params:
             raise ValueError(f"{name}: {self.n_params} parameters, {len(self.kinds)} kinds, {required} required")
         self.planner, self.into, self.mutates, self.variadic, self.records = planner, into, mutates, variadic, records
-        self.plans = {}
+        self.plans, self.recent, self.out_plans = {}, [None] * (2 * RECENT), {}
         self.gathers, self.most, self.overridable = gathers, 0x7fffffff, not (variadic or mutates)
 
     def __call__(self, *args, **kwargs):
@@ -91,6 +95,8 @@ cdef class Op:
     def clear(self):
         """Forget all plans (the kernels stay)."""
         self.plans.clear()
+        self.out_plans.clear()
+        self.recent = [None] * (2 * RECENT)
 
     def redirect(self, bint away):
         """Send every call to `slow_call`, or (the usual thing) only those that are out of the ordinary."""
@@ -177,8 +183,8 @@ cdef void raise_again(object error) noexcept:
     PyErr_SetRaised(error)
 
 
-cdef object bind_arguments(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames, PyObject **slots):
-    """Place keyword arguments; returns the number of leading slots in use, or None for the slow path."""
+cdef object bind_arguments(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames, PyObject **slots, PyObject **out):
+    """Place keyword arguments, a tensor `out=` apart; returns the number of leading slots in use, or None for the slow path."""
     cdef Py_ssize_t i, j, used = nargs
     for i in range(op.n_params):
         slots[i] = args[i] if i < nargs else NULL
@@ -188,7 +194,10 @@ cdef object bind_arguments(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnam
             if op.names[i] is name or op.names[i] == name:
                 break
         else:
-            return None
+            if name != "out" or type(<object>args[nargs + j]) is not Tensor:
+                return None
+            out[0] = args[nargs + j]
+            continue
         if slots[i] != NULL:
             raise TypeError(f"{op.name}() got multiple values for argument '{name}'")
         slots[i] = args[nargs + j]
@@ -211,13 +220,14 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
     cdef PyObject *local_slots[MAX_PARAMS]
     cdef PyObject **slots = args
     cdef PyObject *local_flat[MAX_FLAT]
+    cdef PyObject *local_parts[MAX_FLAT]
     cdef PyObject **flat = local_flat
+    cdef PyObject **parts = local_parts  # of the key
     cdef Py_ssize_t i, used = nargs, n_flat = 0, capacity = MAX_FLAT
     cdef PyObject *item
-    cdef PyObject *found
+    cdef PyObject *out = NULL
     cdef bint needs = False
     cdef int kind
-    cdef tuple key
     cdef object value, held = None
     if rare(_mode_count) and op.overridable and mode_overrides():
         return call_overridden(op, args, nargs, kwnames)
@@ -227,7 +237,7 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
         if nargs > op.positional:
             return slow_call(op, args, nargs, kwnames)
         if kwnames is not None:
-            bound = bind_arguments(op, args, nargs, kwnames, local_slots)
+            bound = bind_arguments(op, args, nargs, kwnames, local_slots, &out)
             if bound is None:
                 return slow_call(op, args, nargs, kwnames)
             used, slots = bound, local_slots
@@ -236,65 +246,65 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
     if op.variadic and used > MAX_FLAT:
         flat = <PyObject **>_calloc(used, sizeof(PyObject *))
         capacity = used
-    key_object = <object>PyTuple_New(used)
-    Py_DECREF(<PyObject *>key_object)
-    key = <tuple>key_object
     try:
+        if op.variadic and used > MAX_FLAT:
+            parts = <PyObject **>_calloc(used, sizeof(PyObject *))
         for i in range(used):
             item = slots[i]
             if item == NULL:
                 if i < op.required:
-                    return slow_call_filled(op, args, nargs, kwnames, key, i, used)
-                put(key, i, <PyObject *>MISSING)
+                    return slow_call(op, args, nargs, kwnames)
+                parts[i] = <PyObject *>MISSING
                 continue
             value = <object>item
             kind = DATA if op.variadic else op.kinds[i]
             if kind == DATA:
                 if type(value) is Tensor or (isinstance(value, Tensor) and not (op.overridable and tensor_overrides(item))):
-                    put(key, i, <PyObject *>(<Tensor>value).lay)
+                    parts[i] = <PyObject *>(<Tensor>value).lay
                     needs |= (<Tensor>value).needs_grad
                 elif value is None:
-                    put(key, i, item)
+                    parts[i] = item
                     continue
                 elif type(value) is float:
-                    put(key, i, <PyObject *>float)
+                    parts[i] = <PyObject *>float
                 elif type(value) is int:
                     if not -0x8000000000000000 <= value <= 0x7fffffffffffffff:
-                        return slow_call_filled(op, args, nargs, kwnames, key, i, used)
-                    put(key, i, <PyObject *>int)
+                        return slow_call(op, args, nargs, kwnames)
+                    parts[i] = <PyObject *>int
                 elif type(value) is bool:
-                    put(key, i, <PyObject *>bool)
+                    parts[i] = <PyObject *>bool
                 elif type(value) is complex:
-                    put(key, i, <PyObject *>complex)
+                    parts[i] = <PyObject *>complex
                 elif type(value) is Layout and op.variadic:  # a derivative's, in the place of a tensor that is not read
-                    put(key, i, item)
+                    parts[i] = item
                 else:
-                    return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+                    return slow_call(op, args, nargs, kwnames)
                 if n_flat == capacity:
                     flat = grow(flat, local_flat, &capacity)
                 flat[n_flat] = item
                 n_flat += 1
             elif kind == STATIC:
                 if type(value) in _static_types:
-                    put(key, i, item)
+                    parts[i] = item
                 elif type(value) is list and are_integers(<list>value):
                     value = tuple(<list>value)
-                    put(key, i, <PyObject *>value)
+                    held = (held, value)
+                    parts[i] = <PyObject *>value
                 else:
-                    return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+                    return slow_call(op, args, nargs, kwnames)
             else:
                 if (type(value) is not list and type(value) is not tuple) or len(value) > op.most:
-                    return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+                    return slow_call(op, args, nargs, kwnames)
                 layouts = []
                 value = tuple(value)
-                held = value if held is None else (held, value)  # the caller's list may change while kernels run
+                held = (held, value)  # the caller's list may change while kernels run
                 for part in value:
                     if type(part) is not Tensor and (not isinstance(part, Tensor) or (
                             op.overridable and tensor_overrides(<PyObject *>part))):
                         if part is None:
                             layouts.append(None)
                             continue
-                        return slow_call_filled(op, args, nargs, kwnames, key, i, used)
+                        return slow_call(op, args, nargs, kwnames)
                     layouts.append((<Tensor>part).lay)
                     needs |= (<Tensor>part).needs_grad
                     if n_flat == capacity:
@@ -302,19 +312,92 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
                     flat[n_flat] = <PyObject *>part
                     n_flat += 1
                 value = tuple(layouts)
-                put(key, i, <PyObject *>value)
-        found = PyDict_GetItemWithError(<PyObject *>op.plans, <PyObject *>key)
-        if found == NULL:
-            raise_pending()  # a static argument may have refused to be hashed
-            if _sparse_exists and any_sparse(flat, n_flat):
-                return call_sparse(op, op.name, args, nargs, kwnames)
-            plan = make_plan(op, key, flat, n_flat)
-        else:
-            plan = <object>found
+                held = (held, value)
+                parts[i] = <PyObject *>value
+        if out != NULL:
+            if needs or not write_out(op, parts, used, <Tensor>out, flat, n_flat):
+                return slow_call(op, args, nargs, kwnames)
+            return <object>out
+        plan = recent_plan(op, parts, used)
+        if plan is None:
+            key = key_of(parts, used)
+            plan = planned(op, key)
+            if plan is None:
+                if _sparse_exists and any_sparse(flat, n_flat):
+                    return call_sparse(op, op.name, args, nargs, kwnames)
+                plan = make_plan(op, key, flat, n_flat)
+            remember(op, parts, key, plan)
         return perform(op, <Plan>plan, flat, n_flat, needs)
     finally:
         if flat != local_flat:
             free(flat)
+        if parts != local_parts:
+            free(parts)
+
+
+cdef bint write_out(Op op, PyObject **parts, Py_ssize_t n, Tensor out, PyObject **flat, Py_ssize_t n_flat) except -1:
+    """Run the plan that writes `out`; False if there is none yet, or if something needs a closer look."""
+    cdef tuple key = (key_of(parts, n), (out.lay,))
+    cdef PyObject *found = PyDict_GetItemWithError(<PyObject *>op.out_plans, <PyObject *>key)
+    cdef Py_ssize_t i
+    if found == NULL or found == <PyObject *>None or out.needs_grad or _dual_level:
+        raise_pending()
+        return False
+    plan = <Plan>found
+    for i in range(n_flat):
+        if isinstance(<object>flat[i], Tensor) and may_overlap(out, <Tensor>flat[i]) and not (
+                plan.elementwise and is_same_memory(<Tensor>flat[i], out)):
+            return False
+    check_memory_writable(out)
+    run_plan(plan, flat, [out])
+    out.memory.version += 1
+    return True
+
+
+cdef inline Py_ssize_t recent_place(PyObject **parts, Py_ssize_t n) noexcept:
+    """Where `Op.recent` may hold the key of these parts."""
+    cdef Py_ssize_t i
+    cdef size_t mixed = 0
+    for i in range(n):
+        mixed = mixed * 31 + (<size_t>parts[i] >> 4)
+    return 2 * <Py_ssize_t>((mixed ^ (mixed >> 3) ^ (mixed >> 6)) & (RECENT - 1))
+
+
+cdef inline object recent_plan(Op op, PyObject **parts, Py_ssize_t n):
+    """The plan of a recent call whose key had the very same parts, or None."""
+    cdef Py_ssize_t i, place = recent_place(parts, n)
+    cdef PyObject *key = PyList_GET_ITEM(<PyObject *>op.recent, place)
+    if key == <PyObject *>None or PyTuple_GET_SIZE(key) != n:
+        return None
+    for i in range(n):
+        if PyTuple_GET_ITEM(key, i) != parts[i]:
+            return None
+    return <object>PyList_GET_ITEM(<PyObject *>op.recent, place + 1)
+
+
+cdef remember(Op op, PyObject **parts, tuple key, plan):
+    """Let `recent_plan` find a plan."""
+    cdef Py_ssize_t place = recent_place(parts, len(key))
+    op.recent[place], op.recent[place + 1] = key, plan
+
+
+cdef tuple key_of(PyObject **parts, Py_ssize_t n):
+    """The parts of a key as a tuple."""
+    cdef Py_ssize_t i
+    key = <object>PyTuple_New(n)
+    Py_DECREF(<PyObject *>key)
+    for i in range(n):
+        put(<tuple>key, i, parts[i])
+    return <tuple>key
+
+
+cdef object planned(Op op, tuple key):
+    """The plan of a key, or None."""
+    cdef PyObject *found = PyDict_GetItemWithError(<PyObject *>op.plans, <PyObject *>key)
+    if found == NULL:
+        raise_pending()  # a static argument may have refused to be hashed
+        return None
+    return <object>found
 
 
 cdef object call_gathered(Op op, PyObject **args, Py_ssize_t nargs):
@@ -358,14 +441,6 @@ def register_static_type(cls):
 cdef inline void put(tuple key, Py_ssize_t i, PyObject *item) noexcept:
     Py_INCREF(item)
     PyTuple_SET_ITEM(<PyObject *>key, i, item)
-
-
-cdef object slow_call_filled(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames, tuple key, Py_ssize_t filled, Py_ssize_t used):
-    """Leave the fast path: complete the half-built key, so that it can be freed."""
-    cdef Py_ssize_t i
-    for i in range(filled, used):
-        put(key, i, <PyObject *>None)
-    return slow_call(op, args, nargs, kwnames)
 
 
 cdef PyObject **grow(PyObject **flat, PyObject **local, Py_ssize_t *capacity) except NULL:

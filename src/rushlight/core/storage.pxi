@@ -69,6 +69,10 @@ cdef class Storage:
             raise RuntimeError("Trying to resize storage that is not resizable: other objects share its memory")
         grow_storage(self, nbytes)
 
+    def __getbuffer__(self, Py_buffer *view, int flags):
+        self.fix()
+        PyBuffer_FillInfo(view, self, self.ptr, self.nbytes, self.readonly, flags)
+
     @property
     def address(self):
         return <size_t>self.ptr
@@ -102,6 +106,15 @@ cdef grow_storage(Storage s, int64_t nbytes):
         s.ptr, s.capacity = larger, nbytes
     s.nbytes = nbytes
     s.version += 1
+
+
+def exported_memory(exporter not None):
+    """The address of element 0 of what an object exports through the buffer protocol, and whether it may only be read."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(exporter, &view, PyBUF_STRIDES)
+    found = <size_t>view.buf, bool(view.readonly)
+    PyBuffer_Release(&view)
+    return found
 
 
 def borrow_storage(size_t address, int64_t nbytes, owner, bint readonly=False):

@@ -12,6 +12,7 @@ def set_unset_layout(Layout layout not None):
     _unset_memory, _unset_layout = new_storage(0), layout
 
 
+@cython.freelist(256)
 @cython.trashcan(True)  # long chains (gradients of gradients of ...) must not end in deep recursion
 cdef class Tensor:
     """An n-dimensional array of one element type."""
@@ -496,151 +497,58 @@ cdef class Tensor:
             object.__delattr__(self, name)
 
     # -- operators ------------------------------------------------------------------------------
-    def __add__(self, other):
-        return call_two(_add, self, other)
-
-    def __radd__(self, other):
-        return call_two(_add, self, other)
-
-    def __sub__(self, other):
-        return call_two(_sub, self, other)
-
-    def __rsub__(self, other):
-        return call_two(_sub, other, self)
-
-    def __mul__(self, other):
-        return call_two(_mul, self, other)
-
-    def __rmul__(self, other):
-        return call_two(_mul, self, other)
-
-    def __truediv__(self, other):
-        return call_two(_div, self, other)
-
-    def __rtruediv__(self, other):
-        return call_two(_div, other, self)
-
-    def __matmul__(self, other):
-        return call_two(_matmul, self, other)
-
-    def __rmatmul__(self, other):
-        return call_two(_matmul, other, self)
-
-    def __floordiv__(self, other):
-        return call_two(_hooks["floor_divide"], self, other)
-
-    def __rfloordiv__(self, other):
-        return call_two(_hooks["floor_divide"], other, self)
-
-    def __mod__(self, other):
-        return call_two(_hooks["remainder"], self, other)
-
-    def __rmod__(self, other):
-        return call_two(_hooks["remainder"], other, self)
-
-    def __pow__(self, other, modulo):
-        return call_two(_hooks["pow"], self, other)
-
-    def __rpow__(self, other, modulo):
-        return call_two(_hooks["pow"], other, self)
-
-    def __and__(self, other):
-        return call_two(_hooks["bitwise_and"], self, other)
-
-    def __rand__(self, other):
-        return call_two(_hooks["bitwise_and"], self, other)
-
-    def __or__(self, other):
-        return call_two(_hooks["bitwise_or"], self, other)
-
-    def __ror__(self, other):
-        return call_two(_hooks["bitwise_or"], self, other)
-
-    def __xor__(self, other):
-        return call_two(_hooks["bitwise_xor"], self, other)
-
-    def __rxor__(self, other):
-        return call_two(_hooks["bitwise_xor"], self, other)
-
-    def __lshift__(self, other):
-        return call_two(_hooks["bitwise_left_shift"], self, other)
-
-    def __rlshift__(self, other):
-        return call_two(_hooks["bitwise_left_shift"], other, self)
-
-    def __rshift__(self, other):
-        return call_two(_hooks["bitwise_right_shift"], self, other)
-
-    def __rrshift__(self, other):
-        return call_two(_hooks["bitwise_right_shift"], other, self)
-
-    def __iadd__(self, other):
-        return call_two(_hooks["add_"], self, other)
-
-    def __isub__(self, other):
-        return call_two(_hooks["sub_"], self, other)
-
-    def __imul__(self, other):
-        return call_two(_hooks["mul_"], self, other)
-
-    def __itruediv__(self, other):
-        return call_two(_hooks["true_divide_"], self, other)
-
-    def __ifloordiv__(self, other):
-        return call_two(_hooks["floor_divide_"], self, other)
-
-    def __imod__(self, other):
-        return call_two(_hooks["remainder_"], self, other)
-
-    def __ipow__(self, other):
-        return call_two(_hooks["pow_"], self, other)
-
-    def __iand__(self, other):
-        return call_two(_hooks["bitwise_and_"], self, other)
-
-    def __ior__(self, other):
-        return call_two(_hooks["bitwise_or_"], self, other)
-
-    def __ixor__(self, other):
-        return call_two(_hooks["bitwise_xor_"], self, other)
-
-    def __ilshift__(self, other):
-        return call_two(_hooks["bitwise_left_shift_"], self, other)
-
-    def __irshift__(self, other):
-        return call_two(_hooks["bitwise_right_shift_"], self, other)
-
-    def __lt__(self, other):
-        return call_two(_hooks["lt"], self, other)
-
-    def __le__(self, other):
-        return call_two(_hooks["le"], self, other)
-
-    def __gt__(self, other):
-        return call_two(_hooks["gt"], self, other)
-
-    def __ge__(self, other):
-        return call_two(_hooks["ge"], self, other)
-
-    def __eq__(self, other):
-        return call_two(_hooks["eq"], self, other)
-
-    def __ne__(self, other):
-        return call_two(_hooks["ne"], self, other)
-
-    def __neg__(self):
-        return _neg(self)
-
-    def __pos__(self):
-        return _hooks["positive"](self)
+    def __add__(self, other): return call_two(_add, self, other)
+    def __radd__(self, other): return call_two(_add, self, other)
+    def __sub__(self, other): return call_two(_sub, self, other)
+    def __rsub__(self, other): return call_two(_sub, other, self)
+    def __mul__(self, other): return call_two(_mul, self, other)
+    def __rmul__(self, other): return call_two(_mul, self, other)
+    def __truediv__(self, other): return call_two(_div, self, other)
+    def __rtruediv__(self, other): return call_two(_div, other, self)
+    def __matmul__(self, other): return call_two(_matmul, self, other)
+    def __rmatmul__(self, other): return call_two(_matmul, other, self)
+    def __floordiv__(self, other): return call_two(_hooks["floor_divide"], self, other)
+    def __rfloordiv__(self, other): return call_two(_hooks["floor_divide"], other, self)
+    def __mod__(self, other): return call_two(_hooks["remainder"], self, other)
+    def __rmod__(self, other): return call_two(_hooks["remainder"], other, self)
+    def __pow__(self, other, modulo): return call_two(_hooks["pow"], self, other)
+    def __rpow__(self, other, modulo): return call_two(_hooks["pow"], other, self)
+    def __and__(self, other): return call_two(_hooks["bitwise_and"], self, other)
+    def __rand__(self, other): return call_two(_hooks["bitwise_and"], self, other)
+    def __or__(self, other): return call_two(_hooks["bitwise_or"], self, other)
+    def __ror__(self, other): return call_two(_hooks["bitwise_or"], self, other)
+    def __xor__(self, other): return call_two(_hooks["bitwise_xor"], self, other)
+    def __rxor__(self, other): return call_two(_hooks["bitwise_xor"], self, other)
+    def __lshift__(self, other): return call_two(_hooks["bitwise_left_shift"], self, other)
+    def __rlshift__(self, other): return call_two(_hooks["bitwise_left_shift"], other, self)
+    def __rshift__(self, other): return call_two(_hooks["bitwise_right_shift"], self, other)
+    def __rrshift__(self, other): return call_two(_hooks["bitwise_right_shift"], other, self)
+    def __iadd__(self, other): return call_two(_hooks["add_"], self, other)
+    def __isub__(self, other): return call_two(_hooks["sub_"], self, other)
+    def __imul__(self, other): return call_two(_hooks["mul_"], self, other)
+    def __itruediv__(self, other): return call_two(_hooks["true_divide_"], self, other)
+    def __ifloordiv__(self, other): return call_two(_hooks["floor_divide_"], self, other)
+    def __imod__(self, other): return call_two(_hooks["remainder_"], self, other)
+    def __ipow__(self, other): return call_two(_hooks["pow_"], self, other)
+    def __iand__(self, other): return call_two(_hooks["bitwise_and_"], self, other)
+    def __ior__(self, other): return call_two(_hooks["bitwise_or_"], self, other)
+    def __ixor__(self, other): return call_two(_hooks["bitwise_xor_"], self, other)
+    def __ilshift__(self, other): return call_two(_hooks["bitwise_left_shift_"], self, other)
+    def __irshift__(self, other): return call_two(_hooks["bitwise_right_shift_"], self, other)
+    def __lt__(self, other): return call_two(_hooks["lt"], self, other)
+    def __le__(self, other): return call_two(_hooks["le"], self, other)
+    def __gt__(self, other): return call_two(_hooks["gt"], self, other)
+    def __ge__(self, other): return call_two(_hooks["ge"], self, other)
+    def __eq__(self, other): return call_two(_hooks["eq"], self, other)
+    def __ne__(self, other): return call_two(_hooks["ne"], self, other)
+    def __neg__(self): return _neg(self)
+    def __pos__(self): return _hooks["positive"](self)
+    def __abs__(self): return _hooks["abs"](self)
 
     def __invert__(self):
         if self.lay.floating:
             raise TypeError(f"~ (operator.invert) is only implemented on integer and bool tensors, got {self.lay.dtype.name}")
         return _hooks["bitwise_not"](self)
-
-    def __abs__(self):
-        return _hooks["abs"](self)
 
 
 cdef object call_two(Op op, left, right):

@@ -46,6 +46,13 @@ def make_tensor(Storage memory not None, offset, shape, strides, dtype, cls=None
     return t
 
 
+def borrowed_tensor(Layout layout not None, size_t address, owner, bint readonly=False):
+    """A tensor over memory at an address that `owner` keeps alive."""
+    if layout.low < 0:
+        raise RuntimeError(f"{layout} lies before its first element")
+    return new_tensor(borrow_storage(address, (layout.high + 1) * layout.itemsize if layout.numel else 0, owner, readonly), 0, layout)
+
+
 cdef int check_class(cls) except -1:
     if not isinstance(cls, type) or not issubclass(cls, Tensor):
         raise TypeError(f"expected a subclass of Tensor, got {cls!r}")

@@ -1,6 +1,12 @@
-"""NumPy arrays and tensors over the same memory, through the array interface: NumPy is only loaded to make an array."""
+"""NumPy arrays and tensors over the same memory, through the buffer protocol or the array interface.
+
+NumPy is only loaded to make an array.
+"""
 
 from __future__ import annotations
+
+import functools
+import sys
 
 from ..core import engine
 from ..core.engine import Tensor
@@ -23,64 +29,79 @@ _KINDS = {
     "<c8": dtypes.complex64,
     "<c16": dtypes.complex128,
 }
-_NAMES = {dtype: name for name, dtype in _KINDS.items()}
+
+
+@functools.cache
+def array_types() -> tuple:
+    """NumPy's array class, its dtypes by ours, and ours by its."""
+    import numpy as np
+
+    given = {dtype: np.dtype(name) for name, dtype in _KINDS.items()}
+    return np.ndarray, given, {theirs: dtype for dtype, theirs in given.items()}
+
+
+def is_array(value) -> bool:
+    """Whether this is a NumPy array, for which NumPy must have been loaded."""
+    return "numpy" in sys.modules and isinstance(value, array_types()[0])
 
 
 def from_array(array) -> Tensor:
     """A tensor over an array's memory; TypeError for element types that tensors don't have."""
+    if is_array(array):
+        return over_array(array)
     if not hasattr(array, "__array_interface__"):
-        array = array.__array__()
+        return from_array(array.__array__())
     described = array.__array_interface__
     dtype = _KINDS.get(described["typestr"])
     if dtype is None:
-        raise TypeError(
-            f"can't convert an array of type {described['typestr']}; the supported types are: "
-            f"{', '.join(d.name for d in _NAMES)}"
-        )
-    shape, strides = described["shape"], described.get("strides")
-    address, readonly = described["data"]
+        raise unknown_type(described["typestr"])
+    return over_memory(array, dtype, described["shape"], described.get("strides"), *described["data"])
+
+
+def over_array(array) -> Tensor:
+    """A tensor over the memory of a NumPy array."""
+    dtype = array_types()[2].get(array.dtype)
+    if dtype is None:
+        raise unknown_type(array.dtype.str)
+    strides = None if array.flags.c_contiguous else array.strides
+    return over_memory(array, dtype, array.shape, strides, *engine.exported_memory(array))
+
+
+def unknown_type(name: str) -> TypeError:
+    return TypeError(
+        f"can't convert an array of type {name}; the supported types are: {', '.join(d.name for d in _KINDS.values())}"
+    )
+
+
+def over_memory(owner, dtype, shape: tuple, strides, address: int, readonly: bool) -> Tensor:
+    """A tensor over memory at an address; `strides` are in bytes, None for row-major."""
     if strides is not None:
-        if any(s < 0 for s in strides):
+        strides = in_elements(strides, dtype.itemsize)
+    return engine.borrowed_tensor(engine.layout_of(shape, strides, dtype), address, owner, readonly)
+
+
+def in_elements(strides: tuple, itemsize: int) -> list:
+    """Strides in bytes as strides in elements; ValueError for negative or uneven ones."""
+    for stride in strides:
+        if stride < 0:
             raise ValueError(
                 "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
                 "currently supported. (You can probably work around this by making a copy of your array with "
                 "array.copy().)"
             )
-        if any(s % dtype.itemsize for s in strides):
+        if stride % itemsize:
             raise ValueError(
                 "given numpy array strides not a multiple of the element byte size; make a copy of the array first"
             )
-        strides = [s // dtype.itemsize for s in strides]
-    layout = engine.layout_of(shape, strides, dtype)
-    storage = engine.borrow_storage(address, (layout.high + 1) * dtype.itemsize if layout.numel else 0, array, readonly)
-    return engine.make_tensor(storage, 0, shape, strides, dtype)
+    return [stride // itemsize for stride in strides]
 
 
 @composite
 def from_numpy(array) -> Tensor:
     """A tensor that shares memory with a NumPy array; writes to one are seen in the other."""
-    if not hasattr(array, "__array_interface__") or not hasattr(array, "dtype"):
+    if not is_array(array):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return from_array(array)
-
-
-class _Interface:
-    """Carries the description of a tensor's memory to NumPy, and keeps that memory alive.
-
-    Not the tensor: it may be given other memory (`data`, `set_`, `resize_`).
-    """
-
-    def __init__(self, tensor: Tensor):
-        dtype = tensor.dtype
-        self.storage = tensor._storage
-        self.storage.fix()
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": tuple(tensor.shape),
-            "typestr": _NAMES[dtype],
-            "data": (self.storage.address + tensor.storage_offset() * dtype.itemsize, self.storage.readonly),
-            "strides": tuple(s * dtype.itemsize for s in tensor.stride()),
-        }
+    return over_array(array)
 
 
 def numpy(input, *, force=False):
@@ -89,12 +110,17 @@ def numpy(input, *, force=False):
         input = input.detach().resolve_conj().resolve_neg()
     if input.requires_grad:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-    check_computed(input)
-    if input.dtype not in _NAMES:
-        raise TypeError(f"Got unsupported ScalarType {input.dtype.name}: NumPy has no such type; use .float().numpy()")
-    import numpy as np
-
-    return np.asarray(_Interface(input))
+    make, types, _ = array_types()
+    layout = input._layout
+    if layout.bits:
+        check_computed(input)
+    if layout.dtype not in types:
+        raise TypeError(f"Got unsupported ScalarType {layout.dtype.name}: NumPy has no such type; use .float().numpy()")
+    # not the tensor keeps the memory alive: it may be given other memory (`data`, `set_`, `resize_`)
+    size = layout.itemsize
+    start = input.storage_offset() * size if layout.numel else 0
+    strides = None if layout.contiguous else [stride * size for stride in layout.strides]
+    return make(layout.shape, types[layout.dtype], input._storage, start, strides)
 
 
 def check_computed(input) -> None:

@@ -65,7 +65,7 @@ def unexpanded(input):
 @composite(method=True)
 def zero_(input):
     """Set every element to zero."""
-    return fill_(input, 0)
+    return fill_(input, 0) if input._layout.overlapping else fill.in_place(input, 0)
 
 
 @composite(method=True)
@@ -92,6 +92,8 @@ def strided_copy(input, strides):
 @composite(method=True)
 def contiguous(input, memory_format=contiguous_format):
     """The tensor itself if it is laid out so, else a copy that is."""
+    if memory_format is contiguous_format and input.is_contiguous():
+        return input
     return input if input.is_contiguous(memory_format) else strided_copy(input, format_strides(input, memory_format))
 
 

@@ -72,7 +72,7 @@ def fresh(shape: tuple, dtype, requires_grad=False, device=None, strides=None, l
         check_options(layout, device)
     if dtype is not None and type(dtype) is not dtypes.DType:
         dtype = dtype_argument(dtype)
-    sample = engine.layout_of(shape, strides, dtype or dtypes.default)
+    sample = engine.layout_of(shape, strides, dtypes.default if dtype is None else dtype)
     if like is not None and like._layout.batch:
         sample = engine.extended_layout(sample, like._layout.batch)
     made = engine.empty_tensor(sample)
@@ -133,6 +133,10 @@ def empty(
     memory_format=contiguous_format,
 ):
     """A tensor of uninitialised memory."""
+    if size is out is layout is device is None and memory_format is contiguous_format and not requires_grad:
+        made = engine.filled_tensor(sizes, None, dtypes.default if dtype is None else dtype)
+        if made is not None:
+            return made
     shape = sizes_of(sizes, size)
     strides = None
     if memory_format is not contiguous_format and memory_format is not preserve_format and memory_format is not None:
@@ -152,6 +156,10 @@ def zeros(*sizes, size=None, out=None, dtype=None, layout=None, device=None, req
     tensor([[0., 0.],
             [0., 0.]])
     """
+    if size is out is layout is device is None and not requires_grad:
+        made = engine.filled_tensor(sizes, 0, dtypes.default if dtype is None else dtype)
+        if made is not None:
+            return made
     dtype = dtype if out is None else dtype_for(out, dtype)
     return delivered(filled(sizes_of(sizes, size), 0, dtype, False, device, None, layout), out, requires_grad)
 
@@ -163,6 +171,10 @@ def ones(*sizes, size=None, out=None, dtype=None, layout=None, device=None, requ
     >>> rushlight.ones(3)
     tensor([1., 1., 1.])
     """
+    if size is out is layout is device is None and not requires_grad:
+        made = engine.filled_tensor(sizes, 1, dtypes.default if dtype is None else dtype)
+        if made is not None:
+            return made
     dtype = dtype if out is None else dtype_for(out, dtype)
     return delivered(filled(sizes_of(sizes, size), 1, dtype, False, device, None, layout), out, requires_grad)
 
@@ -174,6 +186,10 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
     >>> rushlight.full((2,), 7)
     tensor([7, 7])
     """
+    if out is layout is device is None and not requires_grad and type(size) is tuple:
+        made = engine.filled_tensor((size,), fill_value, inferred(fill_value) if dtype is None else dtype)
+        if made is not None:
+            return made
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     dtype = dtype_for(out, dtype) or inferred(fill_value)
@@ -278,6 +294,10 @@ def empty_like(
     memory_format=preserve_format,
 ):
     """Uninitialised memory of the shape, dtype and dim order of `input`."""
+    if memory_format is preserve_format and layout is device is None and not requires_grad:
+        made = engine.filled_like(input, None, input.dtype if dtype is None else dtype)
+        if made is not None:
+            return made
     strides = strides_like(input, memory_format)
     place, dtype = place_of(input, device), dtype or input.dtype
     return fresh(tuple(input.shape), dtype, requires_grad, place, strides, layout, input)
@@ -294,6 +314,10 @@ def _like(name: str, value):
         pin_memory=False,
         memory_format=preserve_format,
     ):
+        if memory_format is preserve_format and layout is device is None and not requires_grad:
+            made = engine.filled_like(input, value, input.dtype if dtype is None else dtype)
+            if made is not None:
+                return made
         strides = strides_like(input, memory_format)
         place = place_of(input, device)
         return filled(tuple(input.shape), value, dtype or input.dtype, requires_grad, place, strides, layout, input)
@@ -325,8 +349,12 @@ def full_like(
 
 
 # -- methods: the dtype of this tensor --------------------------------------------------------------
-def _new(name: str, make):
+def _new(name: str, value, make):
     def method(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+        if size is layout is device is None and not requires_grad and type(input) is Tensor and not input._layout.batch:
+            made = engine.filled_tensor(sizes, value, input.dtype if dtype is None else dtype)
+            if made is not None:
+                return made
         place = place_of(input, device)
         return make(sizes_of(sizes, size), dtype or input.dtype, requires_grad, place, None, layout, input)
 
@@ -335,9 +363,9 @@ def _new(name: str, make):
     return composite(method, method=True, public=False)
 
 
-new_empty = _new("new_empty", fresh)
-new_zeros = _new("new_zeros", lambda shape, *rest: filled(shape, 0, *rest))
-new_ones = _new("new_ones", lambda shape, *rest: filled(shape, 1, *rest))
+new_empty = _new("new_empty", None, fresh)
+new_zeros = _new("new_zeros", 0, lambda shape, *rest: filled(shape, 0, *rest))
+new_ones = _new("new_ones", 1, lambda shape, *rest: filled(shape, 1, *rest))
 
 
 @composite(method=True, public=False)

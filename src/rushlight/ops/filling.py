@@ -168,8 +168,11 @@ def bernoulli_(input, p=0.5, *, generator=None):
     if engine.open_levels():
         check_chances(p)
         return input.copy_(uniform_(fresh(tuple(input.shape), dtypes.float64, like=input), generator=generator) < p)
-    order = engine.dense_order(input._layout) or range(input.ndim)
-    chances = p.detach().expand(input.shape).permute(*order).contiguous() if input.ndim else p.detach().contiguous()
+    if p.shape == input.shape and p.is_contiguous() and input.is_contiguous():
+        chances = p
+    else:
+        order = engine.dense_order(input._layout) or range(input.ndim)
+        chances = p.detach().expand(input.shape).permute(*order).contiguous() if input.ndim else p.detach().contiguous()
     check_chances(chances)
     return drawn_into(input, draw_trials_of, chances, generator)
 

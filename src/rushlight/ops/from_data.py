@@ -32,10 +32,15 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     return made.requires_grad_() if requires_grad else made
 
 
+_PLAIN = {list, float, int, tuple, bool}
+
+
 def as_array(data, dtype, copy: bool) -> Tensor:
     """`data` as a tensor outside of any graph; arrays and tensors share memory unless `copy`."""
     if dtype is not None and type(dtype) is not dtypes.DType:
         dtype = dtype_argument(dtype)
+    if type(data) in _PLAIN:
+        return from_numbers(data, dtype)
     if isinstance(data, Tensor):
         source = data.detach() if type(data) is Tensor else Tensor._make_subclass(Tensor, data)
     elif hasattr(data, "__array_interface__") or hasattr(data, "__array__"):

@@ -36,6 +36,10 @@ def _sized(name: str, draw, summary: str):
         requires_grad=False,
         pin_memory=False,
     ):
+        if generator is size is out is layout is device is None and not requires_grad:
+            made = engine.filled_tensor(sizes, None, dtypes.default if dtype is None else dtype)
+            if made is not None:
+                return drawn(made, draw, 0.0, 1.0, None)
         check_generator(name, generator)
         dtype = dtype if out is None else dtype_for(out, dtype)
         made = drawn(fresh(sizes_of(sizes, size), dtype, False, device, None, layout), draw, 0.0, 1.0, generator)
@@ -67,6 +71,8 @@ def randint(
     """Whole numbers in [low, high), int64 unless a dtype is given: `randint([low,] high, size)`."""
     if len(args) == 2 and type(args[0]) is int and low is high is size is None:
         low, (high, size) = 0, args
+    elif len(args) == 3 and type(args[0]) is type(args[1]) is int and low is high is size is None:
+        low, high, size = args
     else:
         low, high, size = integer_bounds("randint", args, {"low": low, "high": high, "size": size})
     check_generator("randint", generator)

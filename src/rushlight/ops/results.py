@@ -174,7 +174,7 @@ def write_out(finished: Finished, values: list, out_layouts: tuple, declaration,
         check_places(shape, strides)
         if len(value.shape) != len(shape) or any(a != b for a, b in zip(value.shape, shape)):
             raise DoesNotFit
-        if category(value.dtype) > category(layout.dtype) or declaration.exact:
+        if category(value.dtype) > category(layout.dtype) or (declaration.exact and value.dtype is not layout.dtype):
             raise DoesNotFit
         add_new(finished, seen_through(B.cast(value, layout.dtype), layout.bits), strides)
 

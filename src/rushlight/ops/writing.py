@@ -27,12 +27,13 @@ def call_out(called, args, kwargs, out):
     for tensor in outputs:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{called.name}(): argument 'out' must be Tensor, not {type(tensor).__name__}")
+    given = kwargs
     if called.accepts_out == "dtype" and "dtype" not in kwargs:
         kwargs = {**kwargs, "dtype": outputs[0].dtype}
     check_no_gradient(called.name, args, kwargs, outputs)
     if called.accepts_out == "apart":
         check_apart(called.name, outputs, [*args, *kwargs.values()])
-    if write_directly(called, args, kwargs, outputs):
+    if write_directly(called, args, kwargs, outputs, given):
         return out
     with_modes = engine.set_grad_mode(False)
     try:
@@ -80,16 +81,18 @@ def any_requires_grad(values) -> bool:
 
 
 # -- without a copy ---------------------------------------------------------------------------------
-def write_directly(called, args, kwargs, outputs: list) -> bool:
-    """Run the op on the outputs' memory; False where it must be computed elsewhere first."""
+def write_directly(called, args, kwargs, outputs: list, given) -> bool:
+    """Run the op on the outputs' memory; False where it must be computed elsewhere first.
+
+    The plan is kept for the keywords `given` too: with one output, the core finds it there when the call comes again.
+    """
     if any(isinstance(v, (tuple, list)) and len(v) > called.most for v in args):
         return False
     found = key_of(called.declaration, args, kwargs)
     if found is None or not outputs or any(tensor.numel() == 0 for tensor in outputs):
         return False
     key, flat = found
-    layouts = tuple([tensor._layout for tensor in outputs])
-    plans = called.__dict__.setdefault("out_plans", {})
+    layouts, plans = tuple([tensor._layout for tensor in outputs]), called.out_plans
     plan = plans.get((key, layouts), missing)
     if plan is missing:
         if len(plans) >= MOST_PLANS:
@@ -98,6 +101,8 @@ def write_directly(called, args, kwargs, outputs: list) -> bool:
     if plan is None or overlapping(outputs) or must_be_separate(plan, outputs, flat):
         return False
     called.run_into(outputs, plan, flat)
+    if given is not kwargs:
+        plans[key_of(called.declaration, args, given)[0], layouts] = plan
     return True
 
 
