@@ -169,6 +169,10 @@ def special() -> dict:
             "float": fit("erfc", scaled_erfc(k), t("0.47"), t(11), 11, "float", keep=2),
             "double": fit("erfc", scaled_erfc(k), t("0.47"), t(28), 24, "double", keep=2),
         },
+        "erfcx": {
+            "float": fit("erfcx", scaled_erfc(k), -1, 1, 12, "float", keep=2),
+            "double": fit("erfcx", scaled_erfc(k), -1, 1, 24, "double", keep=2),
+        },
         "erfinv_center": {
             "float": fit("erfinv_center", inverse_erf, 0, 5, 10, "float"),
             "double": fit("erfinv_center", inverse_erf, 0, 5, 24, "double"),

@@ -131,3 +131,19 @@ def test_elements_that_share_memory_are_not_written(dtype):
             write(rl.zeros((), dtype=dtype).expand(3))
     for shape in ((1,), (0, 3), (1, 1)):  # no two elements
         assert rl.zeros((), dtype=dtype).expand(shape).logical_not_().shape == shape
+
+
+def test_in_place_operands_over_one_storage_are_told_apart():
+    """The very same places may be read while they are written; others that overlap may not."""
+    x = rl.arange(6.0)
+    assert x.mul_(x).tolist() == [0, 1, 4, 9, 16, 25]
+    pairs = rl.arange(6.0).reshape(3, 2)
+    assert pairs[:, 0].add_(pairs[:, 1]).tolist() == [1, 5, 9]
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x[1:].add_(x[:-1])
+    square = rl.arange(4.0).reshape(2, 2)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        square.add_(square.t())
+    shifted = rl.tensor([], dtype=rl.float32).set_(x.untyped_storage()[4:], 0, (5,), (1,))
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x[:5].add_(shifted)

@@ -1,4 +1,4 @@
-"""Incomplete gamma functions, Hurwitz's zeta function and the scaled error function, all computed in double."""
+"""Incomplete gamma functions and Hurwitz's zeta function, computed in double."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import factorial
 
 from .math_exponential import exp, log, log1p
 from .math_expression import Expr, absolute, iterate, square_root, where
-from .math_special import erfc, lgamma
+from .math_special import lgamma
 
 EPSILON = 2.0**-53
 STEPS = 4000  # the longest series and fractions that are followed
@@ -166,19 +166,4 @@ def _fraction(a: Expr, x: Expr) -> Expr:
     return iterate(begin, more, step)[5]
 
 
-# -- the scaled error function ----------------------------------------------------------------------
-@in_double
-def erfcx(x: Expr) -> Expr:
-    """exp(x^2) erfc(x): the product near 0, a continued fraction for large x, 2 exp(x^2) - erfcx(-x) below 0."""
-    size = absolute(x)
-    near, far = where(size < 2, size, 0), where(size < 2, 2, size)
-    fraction = far
-    # x + (1/2) / (x + 1 / (x + (3/2) / (x + ...
-    for k in range(60, 0, -1):
-        fraction = far + (k * 0.5) / fraction
-    positive = where(size < 2, exp(near * near) * erfc(near), 0.5641895835477563 / fraction)
-    result = where(x < 0, 2 * exp(x * x) - positive, positive)
-    return where(x.is_nan(), x, result)
-
-
-GAMMA = {"zeta": zeta, "gammainc": gammainc, "gammaincc": gammaincc, "erfcx": erfcx}
+GAMMA = {"zeta": zeta, "gammainc": gammainc, "gammaincc": gammaincc}

@@ -56,15 +56,28 @@ def _erfc_positive(x: Expr) -> Expr:
     return exp_pair(-square, -error, (quotient, left / bottom))
 
 
+def _erfc_center(x: Expr) -> Expr:
+    """1 - erf(x) up to 1/2."""
+    return (1 - x) - x * polynomial(x * x, COEFFICIENTS["erf"][x.kind])
+
+
 def erfc(x: Expr) -> Expr:
     size = absolute(x)
-    small = size < 0.5
-    square = x * x
-    center = x * polynomial(square, COEFFICIENTS["erf"][x.kind])
-    center = (1 - x) - center
     tail = _erfc_positive(clamp(size, 0.5, {"float": 10.5, "double": 27.5}[x.kind]))
     tail = where(x < 0, 2 - tail, tail)
-    return where(small, center, tail)
+    return where(size < 0.5, _erfc_center(x), tail)
+
+
+def erfcx(x: Expr) -> Expr:
+    """e^(x^2) erfc(x): (C + P(t)) / (1 + 2 |x|) as in erfc, 2 e^(x^2) minus that below -1/2, the product near 0."""
+    size = absolute(x)
+    bounded = where(size < 1e30, size, 1e30)
+    t = (bounded - 3.75) / (bounded + 3.75)
+    positive = (polynomial(t, COEFFICIENTS["erfcx"][x.kind]) + ERFC_CENTER) * 0.5 / (size + 0.5)
+    limited = clamp(x, {"float": -13.0, "double": -37.0}[x.kind], 0.5)
+    growth = exp_pair(*two_product(limited, limited))
+    result = where(x < 0, growth * 2 - positive, positive)
+    return where(x.is_nan(), x, where(size < 0.5, growth * _erfc_center(x), result))
 
 
 def erfinv(x: Expr) -> Expr:
@@ -220,4 +233,4 @@ def _digamma_positive(a: Expr) -> Expr:
     return where(a < 10, near, far)
 
 
-SPECIAL = {"erf": erf, "erfc": erfc, "erfinv": erfinv, "lgamma": lgamma, "digamma": digamma}
+SPECIAL = {"erf": erf, "erfc": erfc, "erfcx": erfcx, "erfinv": erfinv, "lgamma": lgamma, "digamma": digamma}

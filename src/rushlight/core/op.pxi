@@ -345,8 +345,8 @@ cdef bint write_out(Op op, PyObject **parts, Py_ssize_t n, Tensor out, PyObject 
         return False
     plan = <Plan>found
     for i in range(n_flat):
-        if isinstance(<object>flat[i], Tensor) and may_overlap(out, <Tensor>flat[i]) and not (
-                plan.elementwise and is_same_memory(<Tensor>flat[i], out)):
+        if isinstance(<object>flat[i], Tensor) and not (plan.elementwise and is_same_memory(<Tensor>flat[i], out)) and may_overlap(
+                out, <Tensor>flat[i]):
             return False
     check_memory_writable(out)
     run_plan(plan, flat, [out])
@@ -607,14 +607,13 @@ cdef int check_outputs(Plan plan, list outputs) except -1:
 
 
 cdef inline bint is_same_memory(Tensor a, Tensor b):
-    """Whether two tensors over one storage show the same places in the same order."""
-    return plain_of(a.lay) is plain_of(b.lay) and a.start == b.start
+    """Whether two tensors show the same places of memory in the same order."""
+    return plain_of(a.lay) is plain_of(b.lay) and a.memory.ptr + a.start * a.lay.itemsize == b.memory.ptr + b.start * b.lay.itemsize
 
 
 cdef int check_operand(Plan plan, Tensor target, Tensor other) except -1:
-    if may_overlap(target, other):
-        if not (plan.elementwise and is_same_memory(other, target)):
-            raise_overlap()
+    if not (plan.elementwise and is_same_memory(other, target)) and may_overlap(target, other):
+        raise_overlap()
     return 0
 
 

@@ -133,9 +133,13 @@ cdef bint interleaved(Tensor a, Tensor b, int64_t distance):
 
     Modulo a large stride of both, the bytes of a tensor fill one interval, whose length the smaller strides decide.
     """
-    for t in (a, b):
-        for size, step in zip((<Tensor>t).lay.shape, (<Tensor>t).lay.strides):
-            if size > 1 and step and apart(a, b, abs(step) * (<Tensor>t).lay.itemsize, distance):
+    cdef Layout layout
+    cdef int64_t step
+    cdef int i
+    for layout in (a.lay, b.lay):
+        for i in range(layout.ndim):
+            step = layout.strides[i]
+            if step and <int64_t>layout.shape[i] > 1 and apart(a, b, (step if step > 0 else -step) * layout.itemsize, distance):
                 return True
     return False
 
@@ -150,10 +154,13 @@ cdef bint apart(Tensor a, Tensor b, int64_t modulus, int64_t distance):
 
 cdef int64_t length_modulo(Tensor t, int64_t modulus):
     """The bytes that a tensor spans if steps by multiples of `modulus` are left out."""
-    cdef int64_t length = t.lay.itemsize
-    for size, step in zip(t.lay.shape, t.lay.strides):
-        if size > 1 and step * t.lay.itemsize % modulus:
-            length += abs(step) * (size - 1) * t.lay.itemsize
+    cdef Layout layout = t.lay
+    cdef int64_t step, length = layout.itemsize
+    cdef int i
+    for i in range(layout.ndim):
+        step = layout.strides[i]
+        if <int64_t>layout.shape[i] > 1 and step * layout.itemsize % modulus:
+            length += (step if step > 0 else -step) * (<int64_t>layout.shape[i] - 1) * layout.itemsize
     return length
 
 

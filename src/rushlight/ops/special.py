@@ -6,12 +6,16 @@ import math
 
 from ..ir import build as B
 from ..ir import dtypes
-from .bessel import SPECIAL, i0, prepared, special
+from .bessel import SPECIAL, i0, prepared, series, special
 from .checks import check_kinds
 from .declare import FUNCTIONS, OPS, Number, Tensor, add_method, op
 
 SQRT_HALF, SQRT_TWO = math.sqrt(0.5), math.sqrt(2)
 SQRT_TWO_OVER_PI = math.sqrt(2 / math.pi)
+TAIL_SCALE, TAIL_SHIFT = (
+    -17.07973519925409,
+    1.3908406224085603,
+)  # 1 / (root + 5) over areas from 5e-324 to 0.1, as [-1, 1]
 
 
 def special_binary(name: str, kernel: str):
@@ -102,19 +106,16 @@ def _(cotangents, outputs, input):
 @special
 def ndtri(p):
     """The inverse of ndtr: where the area reaches p."""
-    small = B.lt(p, 0.1)
-    middle = SQRT_TWO * B.erfinv(2 * B.where(small, 0.5, p) - 1)
-    tail = B.where(B.logical_and(small, B.gt(p, 0)), p, 0.05)
-    # Newton's method for the logarithm, which is nearly a parabola
-    target = B.log(tail)
-    t = B.sqrt(-2 * target)
-    x = B.log(t * math.sqrt(2 * math.pi)) / t - t
-    for _ in range(4):
-        scaled = B.erfcx(x * -SQRT_HALF)
-        excess = B.log(scaled * 0.5) - x * x * 0.5 - target
-        x = x - excess * scaled * (1 / SQRT_TWO_OVER_PI)
-    found = B.where(small, x, middle)
-    return B.where(B.eq(p, 0), -math.inf, B.where(B.lt(p, 0), math.nan, found))
+    middle = p - 0.5
+    centre = middle * series("ndtri_center", B.minimum(middle * middle, 0.1601) * (2 / 0.1601) - 1)
+    # beyond, nearly the root of -2 log of the smaller area: their quotient is a series in 1 / (root + 5)
+    area = B.minimum(p, 1 - p)
+    inside = B.logical_and(B.gt(area, 0), B.lt(area, 0.1))
+    root = B.sqrt(-2 * B.log(B.where(inside, area, 0.05)))
+    tail = root * series("ndtri_tail", TAIL_SCALE / (root + 5) + TAIL_SHIFT)
+    found = B.where(inside, B.where(B.lt(middle, 0), -tail, tail), centre)
+    outside = B.where(B.eq(p, 0), -math.inf, B.where(B.eq(p, 1), math.inf, math.nan))
+    return B.where(B.le(area, 0), outside, found)
 
 
 @ndtri.vjp
