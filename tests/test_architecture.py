@@ -17,6 +17,7 @@ ORDER = [
     "ops",
     "interop",
     "sparse",
+    "quantized",
     "fft",
     "signal",
     "linalg",
@@ -39,6 +40,7 @@ ALLOWED = {
     ("ops", "linalg"): "names of functions and methods that need LAPACK, loaded when one is called",
     ("ops", "random"): "samplers",
     ("interop", "array_api"): "a method of Tensor names the namespace",
+    ("ops", "quantized"): "the namespace ops.quantized, loaded when it is first named",
     ("ops", "sparse"): "sparsity: methods of every tensor load the room of sparse tensors on first use",
 }
 

@@ -102,19 +102,11 @@ GROUPS = [
         """,
     ),
     Group(
-        "Quantized tensors and quantization",
-        "Not there yet.",
+        "Modules and workflows of quantization",
+        "Not there yet. There are quantized tensors, fake quantization and `ops.quantized` (see "
+        "`quantize_per_tensor`); observers, quantized modules and the conversion of models are not.",
         ABSENT,
-        torch="""
-            ao dequantize empty_quantized fake_quantize_per_channel_affine fake_quantize_per_tensor_affine int_repr
-            per_channel_affine per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine
-            per_tensor_symmetric q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
-            q_zero_point qscheme quantization quantize_per_channel quantize_per_tensor
-        """,
-        torch__Tensor="""
-            dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point
-            qscheme
-        """,
+        torch="ao quantization",
         torch__nn="intrinsic qat quantizable quantized",
     ),
     Group(

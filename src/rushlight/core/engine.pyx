@@ -20,6 +20,7 @@ cdef extern from "Python.h":
 include "storage.pxi"
 include "layout.pxi"
 include "sparse.pxi"
+include "quantized.pxi"
 include "batched.pxi"
 include "modes.pxi"
 include "nodes.pxi"

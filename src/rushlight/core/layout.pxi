@@ -3,6 +3,7 @@
 DEF MAX_DIMS = 64
 DEF CONJ = 1
 DEF NEG = 2
+DEF QUANTIZED = 4  # the kind of layouts of quantized tensors (quantized.pxi), behind those of sparse ones
 
 cdef dict _contiguous_layouts = {}
 cdef dict _strided_layouts = {}
@@ -29,7 +30,7 @@ cdef class Layout:
     cdef readonly int ndim, itemsize, code, bits
     cdef readonly int64_t numel, nbytes
     cdef readonly int64_t low, high   # least and greatest element offset that is touched
-    cdef readonly int sparse          # 0, or which kind of sparse tensor this is the shape and dtype of
+    cdef readonly int sparse          # 0, or which kind of sparse or quantized tensor this is the shape and dtype of
     cdef readonly bint contiguous, overlapping, floating, is_complex
     cdef tuple _form, _values
     cdef object _size
@@ -231,7 +232,8 @@ cdef bint _overlaps(tuple shape, tuple strides):
 cdef _analyse(Layout layout):
     """Fill in `form` and `values`."""
     if layout.sparse:
-        raise NotImplementedError("an operation on sparse tensors cannot be planned as one on dense ones")
+        kind = "quantized" if layout.sparse == QUANTIZED else "sparse"
+        raise NotImplementedError(f"an operation on {kind} tensors cannot be planned as one on dense ones")
     if layout.batch is not None:
         analyse_batched(layout)
         return

@@ -53,7 +53,7 @@ def sparse_tensor(shape, dtype, int kind, parts not None):
 
 
 def parts_of(Tensor t not None):
-    """What describes the elements of a sparse tensor; None for a dense one."""
+    """What describes the elements of a sparse tensor (of a quantized one: its quantizer); None for a dense one."""
     return t.memory.owner if t.lay.sparse else None
 
 
@@ -71,6 +71,9 @@ def become_sparse(Tensor target not None, Tensor result not None):
 
 
 cdef int check_dense(Tensor t) except -1:
+    if t.lay.sparse == QUANTIZED:
+        raise NotImplementedError("this function takes no views of quantized tensors; use Tensor.dequantize() first, or work on "
+                                  "Tensor.int_repr()")
     if t.lay.sparse:
         raise NotImplementedError(f"sparse tensors have no memory to take views of (layout {t.layout}); use Tensor.to_dense() "
                                   "first")
@@ -82,14 +85,15 @@ cdef object sparse_method(str name, tuple args):
 
 
 def sparse_call(called, str name not None, tuple args not None, dict kwargs not None):
-    """The result of an op (or of a function that is none: `called` is None) for sparse tensors."""
-    return _hooks["sparse_call"](called, name, args, kwargs)
+    """The result of an op (or of a function that is none: `called` is None) for sparse tensors, or for quantized ones."""
+    quantized = any_quantized(args) or any_quantized(kwargs.values())
+    return _hooks["quantized_call" if quantized else "sparse_call"](called, name, args, kwargs)
 
 
 # -- calls with sparse tensors ------------------------------------------------------------------------
 
 cdef bint any_sparse(PyObject **flat, Py_ssize_t n):
-    """Whether one of the arguments is a sparse tensor, or a list that holds one."""
+    """Whether one of the arguments is a sparse or quantized tensor, or a list that holds one."""
     cdef Py_ssize_t i
     cdef object value
     for i in range(n):
@@ -105,7 +109,7 @@ cdef bint any_sparse(PyObject **flat, Py_ssize_t n):
 
 
 def has_sparse(args, kwargs):
-    """Whether a sparse tensor is among the arguments of a call."""
+    """Whether a sparse or quantized tensor is among the arguments of a call."""
     if not _sparse_exists:
         return False
     for value in (*args, *kwargs.values()):

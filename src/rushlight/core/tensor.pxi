@@ -127,8 +127,12 @@ cdef class Tensor:
         return self.lay.itemsize
 
     @property
+    def is_quantized(self):
+        return self.lay.sparse == QUANTIZED
+
+    @property
     def nbytes(self):
-        if self.lay.sparse:
+        if without_memory(self.lay):
             raise RuntimeError("nbytes is not defined for sparse tensors: add those of the indices and values, or multiply "
                                "numel() by element_size() for the size of the equivalent dense tensor")
         return self.lay.nbytes
@@ -143,7 +147,7 @@ cdef class Tensor:
 
     def data_ptr(self):
         """The address of element 0 (0 for an empty tensor)."""
-        if self.lay.sparse:
+        if without_memory(self.lay):
             raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
         if has_samples(self.lay):
             refuse_batch(self, "data_ptr()")
@@ -179,7 +183,7 @@ cdef class Tensor:
         """-1: the tensor is on the CPU."""
         return -1
 
-    is_cuda = is_quantized = is_meta = is_mkldnn = is_mps = is_xpu = property(lambda self: False)
+    is_cuda = is_meta = is_mkldnn = is_mps = is_xpu = property(lambda self: False)
     is_cpu = property(lambda self: True)
 
     @property
@@ -188,7 +192,7 @@ cdef class Tensor:
 
     @property
     def _storage(self):
-        if self.lay.sparse:
+        if without_memory(self.lay):
             raise NotImplementedError(f"Cannot access storage of {'' if self.lay.sparse == SPARSE_COO else 'SparseCsr'}"
                                       f"{'SparseTensorImpl' if self.lay.sparse == SPARSE_COO else 'TensorImpl'}")
         if has_samples(self.lay):
@@ -373,6 +377,8 @@ cdef class Tensor:
 
     def tolist(self):
         """The values as nested lists of Python numbers (a number for 0-dim tensors)."""
+        if self.lay.sparse == QUANTIZED:
+            return sparse_method("tolist", (self,))
         if self.lay.sparse:
             raise RuntimeError("tolist() needs a dense tensor: use Tensor.to_dense() first")
         if has_samples(self.lay):
@@ -446,6 +452,9 @@ cdef class Tensor:
     def __setitem__(self, index, value):
         if overridden(self):
             override_method("__setitem__", (self, index, value))
+            return
+        if self.lay.sparse == QUANTIZED:
+            sparse_method("setitem", (self, index, value))
             return
         if self.lay.sparse:
             raise TypeError("Cannot assign to a sparse tensor")

@@ -69,7 +69,7 @@ def empty_tensor(Layout layout not None):
     if layout.low < 0:
         raise RuntimeError(f"{layout} lies before its first element")
     if layout.sparse:
-        raise RuntimeError("empty_tensor: sparse tensors are made of indices and values")
+        raise RuntimeError("empty_tensor: sparse and quantized tensors are made of others")
     return new_tensor(new_storage((layout.high + 1) * layout.itemsize if layout.numel else 0), 0, layout)
 
 
@@ -288,6 +288,8 @@ cdef move_view(Tensor v, Tensor t):
 
 def cut(Tensor t not None, int dim, list bounds not None):
     """Views of the parts of `dim` between consecutive bounds; a part whose bounds decrease is empty."""
+    if t.lay.sparse == QUANTIZED:
+        return sparse_method("cut", (t, dim, bounds))
     check_dense(t)
     bounds = [int(bound) for bound in bounds]
     dim = _wrap(dim, t.lay.ndim)
@@ -313,6 +315,8 @@ def cut(Tensor t not None, int dim, list bounds not None):
 
 def unbind(Tensor t not None, int dim):
     """The slices along `dim`, as views."""
+    if t.lay.sparse == QUANTIZED:
+        return sparse_method("unbind", (t, dim))
     check_dense(t)
     cdef Layout layout = t.lay
     dim = _wrap(dim, layout.ndim)
@@ -379,6 +383,8 @@ def become_view(Tensor t not None, Tensor view not None):
 
 def strided_view(Tensor t not None, shape, strides, offset, bits=None):
     """`as_strided`: a view with any shape and strides that stay within the storage, read as `t` is unless `bits` say else."""
+    if t.lay.sparse == QUANTIZED:
+        return sparse_method("strided_view", (t, shape, strides, offset))
     check_dense(t)
     cdef Layout layout = layout_of(shape, strides, t.lay.dtype, t.lay.bits if bits is None else bits)
     cdef int64_t start = offset

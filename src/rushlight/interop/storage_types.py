@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core import engine
 from ..core.engine import Device, Storage, Tensor
 from ..ir import dtypes
+from ..ir.dtype_names import REPRESENTATION, TITLES
 from ..ops.checks import scalar_type
 from ..ops.declare import FUNCTIONS
 from ..ops.from_data import from_numbers
@@ -76,6 +77,7 @@ class BaseStorage:
     def as_tensor(self, dtype=None) -> Tensor:
         """The elements as a tensor over this memory."""
         dtype = dtype or self.dtype
+        dtype = REPRESENTATION.get(dtype, dtype)
         return engine.make_tensor(self._storage, 0, (self._storage.nbytes // dtype.itemsize,), None, dtype)
 
     def tolist(self) -> list:
@@ -297,6 +299,7 @@ def memory_of(given, dtype) -> Storage:
         return given
     if isinstance(given, BaseStorage):
         return given._storage
+    dtype = REPRESENTATION.get(dtype, dtype)
     if isinstance(given, int):
         return engine.empty_tensor(engine.layout_of((given,), None, dtype))._storage
     return from_numbers(given, dtype)._storage
@@ -331,6 +334,7 @@ LEGACY = {
     name.replace("Tensor", "Storage"): _OfOneType(name.replace("Tensor", "Storage"), (), {"dtype": dtype})
     for name, dtype in NAMES.items()
 }
+LEGACY |= {f"{title}Storage": _OfOneType(f"{title}Storage", (), {"dtype": dtype}) for dtype, title in TITLES.items()}
 for _kind in LEGACY.values():
     _kind.__module__, _kind.__doc__ = dtypes._MODULE, f"Storages of {_kind.dtype.name}."
 

@@ -4,7 +4,7 @@ has them.
 
 from __future__ import annotations
 
-from .dtypes import DType, float16
+from .dtypes import DType, float16, int8, int32, uint8
 
 # name: kind, bytes
 _NAMES = {
@@ -20,6 +20,9 @@ _NAMES = {
 }
 NAMED = {name: DType(name, kind, itemsize, exists=False) for name, (kind, itemsize) in _NAMES.items()}
 NAMED["complex32"].part = float16
+# quantized types that tensors have: which integers lie in memory, and what messages and types of old call them
+REPRESENTATION = {NAMED["quint8"]: uint8, NAMED["qint8"]: int8, NAMED["qint32"]: int32}
+TITLES = {NAMED["quint8"]: "QUInt8", NAMED["qint8"]: "QInt8", NAMED["qint32"]: "QInt32"}
 
 # eps, greatest number, least normal number, least denormal one
 FLOAT8_LIMITS = {

@@ -48,6 +48,11 @@ class DType:
 
     def require(self) -> None:
         """NotImplementedError for types that exist by name alone."""
+        if self.kind == "q":
+            raise NotImplementedError(
+                f"tensors of type {self.name} are not made this way: use quantize_per_tensor(), quantize_per_channel() "
+                "or empty_quantized()"
+            )
         if self.code < 0:
             instead = {"c": "complex64", "f": "float16 or bfloat16"}.get(self.kind, "uint8, int8 or a wider type")
             raise NotImplementedError(f"there are no tensors of type {self.name} here: use {instead}")

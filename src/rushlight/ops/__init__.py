@@ -25,7 +25,11 @@ overriding.offer_overrides()
 
 
 def __getattr__(name: str):
-    """Any function of the catalogue, as `nn.functional` has it."""
+    """Any function of the catalogue, as `nn.functional` has it; `quantized`: functions on quantized tensors."""
+    if name == "quantized":
+        from ..quantized.library import LIBRARY
+
+        return LIBRARY
     found = activation.FUNCTIONAL.get(name) or deferred.load(name)
     if found is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,6 +18,9 @@ SCALAR_TYPES = {
     "bool": "Bool",
     "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
+    "quint8": "QUInt8",
+    "qint8": "QInt8",
+    "qint32": "QInt32",
 }
 
 

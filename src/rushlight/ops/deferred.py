@@ -19,6 +19,20 @@ MODULES = {
         "cholesky cholesky_inverse cholesky_solve det eig geqrf inverse logdet lstsq lu lu_solve matrix_exp orgqr "
         "ormqr pinverse qr slogdet solve svd symeig triangular_solve",
     ),
+    "quantized.fake": (
+        "_fake_quantize_learnable_per_channel_affine _fake_quantize_learnable_per_tensor_affine "
+        "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
+        "",
+    ),
+    "quantized.functions": (
+        "_choose_qparams_per_tensor _empty_affine_quantized _empty_per_channel_affine_quantized "
+        "_make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor dequantize empty_quantized int_repr "
+        "q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point quantize_per_channel "
+        "quantize_per_tensor quantize_per_tensor_dynamic",
+        "dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point "
+        "qscheme",
+    ),
+    "quantized.observing": ("fused_moving_avg_obs_fake_quant", ""),
 }
 DEFERRED = {name: module for module, (functions, _) in MODULES.items() for name in functions.split()}
 

@@ -52,7 +52,7 @@ sparse_csc = TensorLayout("sparse_csc")
 sparse_bsr = TensorLayout("sparse_bsr")
 sparse_bsc = TensorLayout("sparse_bsc")
 LAYOUTS = {x.name: x for x in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)}
-engine.bind("layouts", (strided, sparse_coo, sparse_csr, sparse_csc))  # by the kind that a core layout has
+engine.bind("layouts", (strided, sparse_coo, sparse_csr, sparse_csc, strided))  # by the kind that a core layout has
 engine.register_static_type(TensorLayout)
 
 

@@ -14,16 +14,21 @@ from collections.abc import Callable
 from ..core import Device, Size, Tensor
 from ..core.engine import make_tensor
 from ..ir import dtypes
+from ..ir.dtype_names import REPRESENTATION, TITLES
 from ..ir.dtypes import STORED, DType
 from .archive import Archive, read_storage
-from .tree import Damaged, as_class, check_geometry, sparse_of
+from .tree import Damaged, as_class, check_geometry, quantized_of, sparse_of
 
 _STORAGES = {
     "ByteStorage": dtypes.uint8, "CharStorage": dtypes.int8, "ShortStorage": dtypes.int16, "IntStorage": dtypes.int32,
     "LongStorage": dtypes.int64, "HalfStorage": dtypes.float16, "BFloat16Storage": dtypes.bfloat16,
     "FloatStorage": dtypes.float32, "DoubleStorage": dtypes.float64, "BoolStorage": dtypes.bool_,
     "ComplexFloatStorage": dtypes.complex64, "ComplexDoubleStorage": dtypes.complex128, "UntypedStorage": dtypes.uint8,
+    **{f"{title}Storage": dtype for dtype, title in TITLES.items()},
 }  # fmt: skip
+
+
+SCHEMES = ("per_tensor_affine", "per_channel_affine", "per_channel_affine_float_qparams")
 
 
 class _Allowed:
@@ -95,6 +100,14 @@ def _rebuild_sparse(layout, data) -> Tensor:
     return sparse_of(layout, _check_sizes(tuple(shape)), list(parts), flag == [True])
 
 
+def _rebuild_quantized(storage, offset, size, stride, parameters, requires_grad=False, hooks=None, metadata=None):
+    if not isinstance(storage, _Storage) or storage.dtype not in REPRESENTATION or not isinstance(parameters, tuple):
+        raise Damaged("a quantized tensor of an unknown type")
+    integers = _rebuild_tensor(_Storage(storage.memory, REPRESENTATION[storage.dtype]), offset, size, stride)
+    scheme, *parameters = parameters
+    return quantized_of(integers, scheme, parameters)
+
+
 def _bytes(text, encoding) -> bytes:
     if encoding != "latin1" or not isinstance(text, str):
         raise Damaged("bytes in an unknown encoding")
@@ -110,6 +123,7 @@ _FUNCTIONS = {
     "torch._utils _rebuild_tensor_v3": _rebuild_typed,
     "torch._utils _rebuild_sparse_tensor": _rebuild_sparse,
     "torch.serialization _get_layout": lambda name: _LAYOUTS.get(name) if isinstance(name, str) else None,
+    "torch._utils _rebuild_qtensor": _rebuild_quantized,
     "torch._utils _rebuild_parameter": _rebuild_parameter,
     "torch._utils _rebuild_parameter_with_state": _rebuild_parameter,
     "torch Size": lambda sizes=(): Size(_check_sizes(tuple(sizes))),
@@ -122,6 +136,7 @@ _FUNCTIONS = {
     **{f"{room} {make.__name__}": make for room in ("builtins", "__builtin__") for make in (dict, list, bytearray)},
 }
 _CONSTANTS = {f"torch {dtype.name}": dtype for dtype in STORED}
+_CONSTANTS |= {f"torch {name}": name for name in SCHEMES}  # of quantized tensors
 _TYPES = {f"{room} {name}": dtype for room in ("torch", "torch.storage") for name, dtype in _STORAGES.items()}
 
 

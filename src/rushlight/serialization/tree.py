@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 
 from ..core import Device, Size, Tensor
-from ..core.engine import make_tensor
+from ..core.engine import integers_of, make_tensor
 from ..ir.dtypes import STORED, DType, dtype_named
 
 DEEPEST = 200  # containers within containers
@@ -82,6 +82,8 @@ class Encoder:
         return described
 
     def _tensor(self, tensor: Tensor) -> dict:
+        if tensor.is_quantized:
+            return self._quantized(tensor)
         if tensor._layout.sparse:
             return self._sparse(tensor)
         described = {
@@ -102,6 +104,13 @@ class Encoder:
         kind, shape, parts, coalesced = state_of(tensor)
         described = {"kind": "sparse", "layout": kind, "shape": list(shape), "parts": list(map(self._tensor, parts))}
         return self._dressed(described | {"coalesced": coalesced}, tensor)
+
+    def _quantized(self, tensor: Tensor) -> dict:
+        from ..quantized.quantizers import quantizer_of
+
+        scheme, *parameters = quantizer_of(tensor).state()
+        described = {"kind": "quantized", "integers": self._tensor(integers_of(tensor)), "scheme": scheme.name}
+        return self._dressed(described | {"parameters": [self.describe(value) for value in parameters]}, tensor)
 
     def _dressed(self, described: dict, tensor: Tensor) -> dict:
         """A tensor's description with what any tensor may be beside its elements."""
@@ -215,6 +224,23 @@ class Decoder:
         )
         return _redressed(made, described)
 
+    def _build_quantized(self, described: dict) -> Tensor:
+        integers = described.get("integers")
+        if not isinstance(integers, dict) or integers.get("kind") != "tensor":
+            raise Damaged("a quantized tensor that is not made of integers")
+        parameters = [self.build(value) for value in _listed(described, "parameters")]
+        return _redressed(quantized_of(self._build_tensor(integers), described.get("scheme"), parameters), described)
+
+
+def quantized_of(integers: Tensor, scheme, parameters: list) -> Tensor:
+    """A quantized tensor over integers; Damaged if its parameters do not fit."""
+    from ..quantized.pickling import from_parts
+
+    try:
+        return from_parts(integers, scheme, parameters)
+    except (RuntimeError, TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
+        raise Damaged(f"a quantized tensor whose parts do not fit ({error})") from None
+
 
 def sparse_of(kind, shape: list[int], parts: list, coalesced: bool) -> Tensor:
     """A sparse tensor of its parts; Damaged if they do not fit together."""
@@ -236,7 +262,7 @@ def _redressed(tensor: Tensor, described: dict) -> Tensor:
     return as_class(tensor, described.get("class"))
 
 
-_LEAVES = ("float", "complex", "bytes", "dtype", "device", "tensor", "sparse")
+_LEAVES = ("float", "complex", "bytes", "dtype", "device", "tensor", "sparse", "quantized")
 _DTYPES = {dtype.name for dtype in STORED}
 
 
