@@ -10,7 +10,7 @@ from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
 from .declare import add_method, composite, op
 from .indexing import is_zero
-from .shape import expand, permute, reshape, squeeze, t, transpose, unsqueeze
+from .shape import expand, reshape, squeeze, t, transpose, unsqueeze
 
 
 # -- repeated -----------------------------------------------------------------------------------
@@ -175,8 +175,8 @@ def rot90(input, k=1, dims=(0, 1)):
 
 
 # -- dims in another order ----------------------------------------------------------------------
-@composite(method=True, alias=("moveaxis",))
-def movedim(input, source, destination):
+@op(view=True, method=True, alias=("moveaxis",))
+def movedim(input, source: int | tuple, destination: int | tuple):
     """Dims `source` at the positions `destination`; the others keep their order. A view."""
     source, destination = (list(v) if isinstance(v, (tuple, list)) else [v] for v in (source, destination))
     if len(source) != len(destination):
@@ -190,10 +190,10 @@ def movedim(input, source, destination):
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({given})")
     if input.ndim == 0:
-        return permute(input, ())
+        return B.permute(input, ())
     rest = iter(d for d in range(input.ndim) if d not in wanted)
     at = dict(zip(places, wanted))
-    return permute(input, tuple(at[d] if d in at else next(rest) for d in range(input.ndim)))
+    return B.permute(input, tuple(at[d] if d in at else next(rest) for d in range(input.ndim)))
 
 
 @op(view=True, method=True)

@@ -60,6 +60,6 @@ def all_equal(input, other):
 @composite(method=True)
 def equal(input, other):
     """Whether two tensors have one shape and equal elements; a bool."""
-    if tuple(input.shape) != tuple(other.shape):
+    if input.shape != other.shape:
         return False
     return bool(all_equal(input, other))

@@ -343,6 +343,10 @@ def full_like(
     memory_format=preserve_format,
 ):
     """`fill_value` in the shape, dtype and dim order of `input`."""
+    if memory_format is preserve_format and layout is device is None and not requires_grad:
+        made = engine.filled_like(input, fill_value, input.dtype if dtype is None else dtype)
+        if made is not None:
+            return made
     strides, value = strides_like(input, memory_format), scalar("full_like", fill_value)
     place = place_of(input, device)
     return filled(tuple(input.shape), value, dtype or input.dtype, requires_grad, place, strides, layout, input)

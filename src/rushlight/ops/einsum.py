@@ -5,6 +5,7 @@ Labels of dims are ints: 0 to 25 for A to Z, 26 to 51 for a to z; dims of an ell
 
 from __future__ import annotations
 
+import functools
 import math
 
 from ..core.engine import Tensor
@@ -71,14 +72,19 @@ def parse_sublists(args: tuple):
     return operands, sides, output
 
 
-def spelled_out(operands, sides, output):
-    """Labels with ellipses replaced by the dims they stand for; the output completed and checked."""
-    sides = [fill_ellipsis(side, x.ndim, number) for number, (side, x) in enumerate(zip(sides, operands))]
+def spelled_out(ranks: tuple, sides, output) -> tuple:
+    """Labels with ellipses replaced by the dims they stand for; the output completed and checked. All are tuples."""
+    if not ranks:
+        raise RuntimeError("einsum(): must provide at least one operand")
+    if len(sides) != len(ranks):
+        word = "more" if len(ranks) > len(sides) else "fewer"
+        raise RuntimeError(f"einsum(): {word} operands were provided than specified in the equation")
+    sides = tuple(tuple(fill_ellipsis(side, ndim, number)) for number, (side, ndim) in enumerate(zip(sides, ranks)))
     dots = max((-min(side, default=0) for side in sides), default=0)
     dots = range(-max(dots, 0), 0)
     if output is None:
         every = [label for side in sides for label in side if label >= 0]
-        return sides, [*dots, *sorted(label for label in set(every) if every.count(label) == 1)]
+        return sides, (*dots, *sorted(label for label in set(every) if every.count(label) == 1))
     output = [part for label in output for part in (dots if label is ... else [label])]
     used = {label for side in sides for label in side}
     for label in output:
@@ -88,7 +94,13 @@ def spelled_out(operands, sides, output):
             raise RuntimeError(
                 f"einsum(): output subscript {letter(label)} does not appear in the equation for any input operand"
             )
-    return sides, output
+    return sides, tuple(output)
+
+
+@functools.lru_cache(1000)
+def labels_of(equation: str, ranks: tuple) -> tuple:
+    """The labels of operands of so many dims each, and of the output."""
+    return spelled_out(ranks, *parse_equation(equation))
 
 
 def fill_ellipsis(side: list, ndim: int, number: int) -> list:
@@ -255,17 +267,12 @@ def einsum(*args):
         )
     if isinstance(args[0], (Tensor, Value)):
         operands, sides, output = parse_sublists(args)
+        sides, output = spelled_out(tuple([x.ndim for x in operands]), sides, output)
     else:
         operands = args[1:]
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
             operands = operands[0]
-        sides, output = parse_equation(args[0])
-    if not operands:
-        raise RuntimeError("einsum(): must provide at least one operand")
-    if len(sides) != len(operands):
-        word = "more" if len(operands) > len(sides) else "fewer"
-        raise RuntimeError(f"einsum(): {word} operands were provided than specified in the equation")
-    sides, output = spelled_out(operands, sides, output)
+        sides, output = labels_of(args[0], tuple([x.ndim for x in operands]))
     if len(operands) == 1 and set(sides[0]) == set(output):
         return view_of(diagonalised(operands[0], sides[0], 0), output)
-    return einstein_sum(list(operands), tuple(map(tuple, sides)), tuple(output))
+    return einstein_sum(operands, sides, output)

@@ -48,6 +48,7 @@ TITLES = {
     "min_along": "Min",
     "max_all": "Max",
     "min_all": "Min",
+    "movedim": "Permute",
     "mse_of": "MseLoss",
     "nll_of": "NllLoss",
     "norm_of": "LinalgVectorNorm",

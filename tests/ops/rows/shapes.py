@@ -31,6 +31,7 @@ SHAPE = [
     Row("squeeze", lambda x: [(x(3, 1, 4, 1),), (x(3, 1, 4), 1), (x(1, 3, 1), (0, -1)), (x(3, 4), 0)], ALL),
     Row("flatten", lambda x: [(x(2, 3, 4),), (x(2, 3, 4), 1), (x(),)], ALL),
     Row("unflatten", lambda x: [(x(2, 6), 1, (2, 3)), (x(2, 6), -1, (-1, 2))], ALL, larger=False),
+    Row("movedim", lambda x: [(x(2, 3, 4), 0, 2), (x(2, 3, 4), (0, -1), (1, 0)), (x(), 0, 0), (x(2, 0), 0, 1)], ALL),
     Row("diagonal", lambda x: [(x(3, 4),), (x(2, 3, 4), 1, 0, 2), (x(3, 3), {"offset": -2})], ALL),
     Row("windows", lambda x: [(x(7, 2), 0, 3, 2), (x(4), 0, 4, 1)], ALL),
     Row("sum_to_size_", lambda x: [(x(2, 3, 4), (3, 1)), (x(3, 4), (3, 4))], NUMBERS, larger=False),
