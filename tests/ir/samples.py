@@ -6,6 +6,7 @@ import numpy as np
 
 from rushlight.ir import build as B
 from rushlight.ir.primitives import (
+    byte_dot,
     contract,
     elementwise,
     fourier,
@@ -187,6 +188,8 @@ def contractions():
     yield Sample(contract.dot, real(3, 4), real(4, 2))
     yield Sample(contract.dot, real(2, 3, 4), real(2, 4, 2), label="batch")
     yield Sample(contract.dot, imaginary(3, 4), imaginary(4, 2), label="complex")
+    panels = integers(2, 2, 16, 4, low=-128, high=128, dtype="int8")
+    yield Sample(byte_dot.byte_dot, integers(3, 8, low=0, high=256, dtype="uint8"), panels)
     geometry = {
         "1d": ({"stride": (2,), "padding": (1,), "dilation": (1,), "groups": 1}, (2, 3, 8), (4, 3, 3)),
         "2d": ({"stride": (1, 2), "padding": (0, 2), "dilation": (2, 1), "groups": 2}, (2, 4, 5, 6), (2, 2, 2, 3)),

@@ -9,6 +9,13 @@ import rushlight as rl
 Q = rl.ops.quantized
 
 
+@pytest.fixture(params=["bytes", "floats"])
+def way(request, monkeypatch):
+    """Products by the instruction for bytes, where there is one, and by floats."""
+    if request.param == "floats":
+        monkeypatch.setattr("rushlight.compiler.byte_dot.has_instruction", lambda: False)
+
+
 def tensor(values, scale=0.5, zero_point=0, dtype=rl.quint8):
     return rl.quantize_per_tensor(rl.tensor(values), scale, zero_point, dtype)
 
@@ -54,7 +61,7 @@ def weight(out, depth, per_channel):
 
 @pytest.mark.parametrize("per_channel", [False, True])
 @pytest.mark.parametrize("depth", [5, 600, 2100])
-def test_linear_is_exact(depth, per_channel):
+def test_linear_is_exact(depth, per_channel, way):
     """Sums beyond 2^24 are exact as those of small depth are."""
     x = rl.full((3, depth), 255, dtype=rl.uint8)
     x[1] = rl.arange(depth).to(rl.uint8)
@@ -72,7 +79,7 @@ def test_linear_is_exact(depth, per_channel):
     assert packed.unpack()[0].equal(w) and Q.linear_unpack(pickle.loads(pickle.dumps(packed)))[1].equal(bias)
 
 
-def test_linear_dynamic():
+def test_linear_dynamic(way):
     x, w = rl.tensor([[-1.0, 0.5, 1.0]]), rl.quantize_per_tensor(rl.ones(2, 3), 0.01, 0, rl.qint8)
     found = Q.linear_dynamic(x, Q.linear_prepack(w, rl.tensor([1.0, -9.0])))
     assert rl.allclose(found, rl.tensor([[1.5, -8.5]]), atol=0.01) and found.dtype is rl.float32
@@ -81,7 +88,7 @@ def test_linear_dynamic():
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("groups", [1, 2])
-def test_convolutions_are_exact(dims, groups):
+def test_convolutions_are_exact(dims, groups, way):
     shape = (9, 8, 6)[:dims]
     x = ((rl.arange(2 * 4 * rl.Size(shape).numel()) * 41) % 256).to(rl.uint8).reshape(2, 4, *shape)
     q = rl._make_per_tensor_quantized_tensor(x, 0.02, 3)
@@ -106,6 +113,19 @@ def test_convolutions_are_exact(dims, groups):
     assert getattr(Q, f"conv{dims}d_unpack")(packed)[1] is None
 
 
+def packed_image():
+    return Q.conv2d_prepack(weight(4, 12, False).view(4, 3, 2, 2), None, [1, 1], [0, 0], [1, 1])
+
+
+def test_rows_of_any_shape():
+    x, w = tensor([[[1.0, 2.0]], [[0.5, 0.0]]]), rl.quantize_per_tensor(rl.eye(2), 0.01, 0, rl.qint8)
+    found = Q.linear(x, Q.linear_prepack(w), 0.5, 0)
+    assert found.equal(x) and Q.linear(x[0, 0], Q.linear_prepack(w), 0.5, 0).equal(x[0, 0])
+    assert Q.linear(x[:0], Q.linear_prepack(w), 0.5, 0).shape == (0, 1, 2)
+    with pytest.raises(TypeError, match="linear_prepack"):
+        Q.linear(x, w, 0.5, 0)
+
+
 @pytest.mark.parametrize(
     "call, message",
     [
@@ -118,6 +138,13 @@ def test_convolutions_are_exact(dims, groups):
         (lambda q: Q.linear(rl.ones(5), Q.linear_prepack(weight(4, 5, False)), 0.1, 0), "input of type quint8"),
         (lambda q: Q.linear_dynamic(q, Q.linear_prepack(weight(4, 5, False))), "type float32"),
         (lambda q: Q.conv2d_prepack(weight(4, 5, False), None, [1, 1], [0, 0], [1, 1], 1), "4 dims"),
+        (lambda q: Q.conv2d_prepack(weight(4, 6, False).view(4, 6, 1, 1), None, [0, 1], [0, 0], [1, 1]), "above 0"),
+        (lambda q: Q.conv2d_prepack(weight(4, 6, False).view(4, 6, 1, 1), None, [1], [0], [1]), "have 2 numbers"),
+        (lambda q: Q.conv2d(q, packed_image(), 0.1, 0), "image with 3 channels"),
+        (
+            lambda q: Q.conv2d(q[:1].view(1, 1, 1, 1).expand(1, 3, 1, 1), packed_image(), 0.1, 0),
+            "larger than|greater than",
+        ),
     ],
 )
 def test_errors(call, message):

@@ -67,6 +67,7 @@ class Context:
 # Which module registers a primitive's template: loaded when the first such node is lowered.
 _MODULES = {
     "dot": "dot",
+    "byte_dot": "byte_dot",
     **dict.fromkeys(("conv", "conv_input_grad", "conv_weight_grad"), "conv"),
     **dict.fromkeys(("gather", "take"), "index"),
     **dict.fromkeys(("scatter", "put"), "index_write"),

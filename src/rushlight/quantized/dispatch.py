@@ -41,6 +41,8 @@ def quantized_call(called: Op | None, name: str, args: tuple, kwargs: dict):
 
 def run(function: Callable, args: tuple, kwargs: dict):
     """Call a quantized form; what `out` names then takes the result over."""
+    if not kwargs:
+        return function(*args)
     out = kwargs.get("out")
     if out is None:
         return function(*args, **{name: value for name, value in kwargs.items() if name != "out"})

@@ -1,81 +1,38 @@
-"""`ops.quantized.linear` and its kin: exact products of integers, scaled and rounded once.
-
-Integers of eight bits are multiplied as float32, in which their sums are exact up to 2^24: the depth is cut in parts
-that stay below. A result is round((sum + bias / (input scale * weight scale)) * multiplier) + zero point with
-multiplier = input scale * weight scale / output scale, all in float32.
-"""
+"""`ops.quantized.linear` and its kin."""
 
 from __future__ import annotations
 
+from .. import ops
 from ..core import engine
 from ..core.engine import Tensor
-from ..ir import build as B
 from ..ir import dtypes
-from ..ir.dtypes import float32, float64
-from ..ops.declare import Number, op
+from ..ir.dtypes import float32
 from .functions import dense, range_parameters
-from .kernels import differences, quantize_affine, saturated
-from .quantizers import (
-    PerChannel,
-    PerTensor,
-    inverse,
-    is_quantized,
-    limits,
-    qint8,
-    quantized,
-    quantizer_of,
-    quint8,
-    single,
-)
-
-EXACT = 2**24  # up to here float32 has all integers
+from .kernels import quantize_affine
+from .products import packed_columns
+from .quantizers import PerChannel, PerTensor, inverse, is_quantized, qint8, quantized, quantizer_of, quint8, single
 
 
-@op(public=False)
-def centred(integers, zero_point: Number, dtype: Dtype):
-    """integers - zero_point as floats."""
-    return B.cast(differences(integers, zero_point), dtype)
-
-
-@op(public=False)
-def requantized_sums(sums, bias, scales, output_scale: Number, zero_point: Number, least: Number):
-    """Sums of products of integers as quint8; `scales` are those of the products, `bias` is in numbers (or None)."""
-    x = B.cast(sums, float32)
-    if bias is not None:
-        x = x + bias / scales
-    rounded = B.round(x * (scales / B.cast(output_scale, float32))) + B.cast(zero_point, float32)
-    return B.maximum(saturated(rounded, dtypes.uint8), B.cast(least, dtypes.uint8))
-
-
-@op(public=False)
-def scaled_sums(sums, bias, scales, least: Number):
-    """Sums of products of integers as numbers."""
-    x = B.cast(sums, float32) * scales
-    x = x if bias is None else x + bias
-    return B.maximum(x, B.cast(least, float32))
-
-
-# -- weights ----------------------------------------------------------------------------------------
 class PackedWeight:
     """A quantized weight with its bias: what `linear_prepack` and `conv2d_prepack` return.
 
-    It is kept as floats that are whole numbers, the integers less their zero points.
+    scales, zero_points  of the weight: float32 and int64 [channels], or [1]
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None):
+    def __init__(self, name: str, weight, bias, ndim: int):
+        check_weight(name, weight, bias, ndim)
         self.weight, self.kept_bias = weight, bias
         quantizer = quantizer_of(weight)
-        if isinstance(quantizer, PerChannel):
-            if quantizer.axis != 0:
-                raise RuntimeError(f"prepack: channels of a weight lie along dim 0, got axis {quantizer.axis}")
-            self.scales = quantizer.scales.to(float32)
-            zero_points, low, high = quantizer.along(weight.ndim)[1], *quantizer.zero_points.aminmax()
-        else:
-            self.scales = scale_tensor(quantizer)
-            zero_points, low, high = quantizer.zero_point, quantizer.zero_point, quantizer.zero_point
-        least, most = limits(dtypes.int8)
-        self.largest = max(most - int(low), int(high) - least)
-        self.zero_points = zero_points
+        if isinstance(quantizer, PerTensor):
+            self.scales = ops.FUNCTIONS["full"]((1,), single(quantizer.scale), dtype=float32)
+            self.zero_points = ops.FUNCTIONS["full"]((1,), quantizer.zero_point, dtype=dtypes.int64)
+            return
+        if quantizer.axis != 0 or quantizer.zero_points.is_floating_point():
+            raise RuntimeError(
+                f"quantized::{name}: expected channels along dim 0 and whole zero points, got {quantizer.scheme} along "
+                f"dim {quantizer.axis}"
+            )
+        self.scales, self.zero_points = quantizer.scales.to(float32), quantizer.zero_points
 
     def unpack(self) -> tuple:
         """(weight, bias), as they were packed."""
@@ -85,14 +42,9 @@ class PackedWeight:
         """The bias, in numbers."""
         return self.kept_bias
 
-    def __reduce__(self):
-        return type(self), (self.weight, self.kept_bias)
-
-
-def scale_tensor(quantizer: PerTensor) -> Tensor:
-    from .. import ops
-
-    return ops.FUNCTIONS["full"]((1,), single(quantizer.scale), dtype=float32)
+    def product_scales(self, scale: float) -> Tensor:
+        """input scale * weight scale in float32, for each channel."""
+        return self.scales * single(scale)
 
 
 def check_weight(name: str, weight, bias, ndim: int) -> None:
@@ -112,32 +64,24 @@ class LinearPackedParams(PackedWeight):
     """What `linear_prepack` returns: a weight [out, in] with its bias."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None):
-        check_weight("linear_prepack", weight, bias, 2)
-        super().__init__(weight, bias)
-        self.columns = centred(engine.integers_of(weight), self.zero_points, float32).t().contiguous()
+        super().__init__("linear_prepack", weight, bias, 2)
+        self.columns = packed_columns(engine.integers_of(weight), self.zero_points)
 
-    def sums(self, integers: Tensor, zero_point: int) -> Tensor:
-        """(integers - zero_point) @ weight, exact: float32 where the depth is small, else float64."""
-        depth = self.columns.shape[0]
+    def rows(self, integers: Tensor) -> Tensor:
+        """The integers of an input as a matrix."""
+        depth = self.weight.shape[1]
         if integers.ndim == 0 or integers.shape[-1] != depth:
             raise RuntimeError(
                 f"quantized::linear: the weight takes {depth} numbers in the last dim, got {list(integers.shape)}"
             )
-        rows = centred(dense(integers), zero_point, float32)
-        part = max(EXACT // (self.largest * largest_difference(zero_point)), 1)
-        if depth <= part:
-            return rows @ self.columns
-        total = None
-        for start in range(0, depth, part):
-            found = rows[..., start : start + part] @ self.columns[start : start + part]
-            total = found.to(float64) if total is None else total.add_(found)
-        return total
+        return integers if integers.ndim == 2 else integers.reshape(integers.shape[:-1].numel(), depth)
 
+    def shaped(self, found: Tensor, like: Tensor) -> Tensor:
+        """Rows of results in the shape of the input but for the last dim."""
+        return found if like.ndim == 2 else found.view(*like.shape[:-1], self.weight.shape[0])
 
-def largest_difference(zero_point: int) -> int:
-    """How far an element of quint8 may be from its zero point."""
-    low, high = limits(dtypes.uint8)
-    return max(high - zero_point, zero_point - low, 1)
+    def __reduce__(self):
+        return LinearPackedParams, (self.weight, self.kept_bias)
 
 
 def linear_prepack(W: Tensor, B: Tensor | None = None) -> LinearPackedParams:
@@ -150,9 +94,9 @@ def linear_unpack(W_prepack: LinearPackedParams) -> tuple:
     return W_prepack.unpack()
 
 
-def product_scales(packed: PackedWeight, scale: float) -> Tensor:
-    """input scale * weight scale in float32, for each column."""
-    return packed.scales * single(scale)
+def check_packed(name: str, packed, kind: type) -> None:
+    if not isinstance(packed, kind):
+        raise TypeError(f"quantized::{name}: expected what {name}_prepack returns, got {type(packed).__name__}")
 
 
 def check_input(name: str, X) -> PerTensor:
@@ -162,17 +106,14 @@ def check_input(name: str, X) -> PerTensor:
     return quantizer_of(X)
 
 
-def finish(sums: Tensor, bias, scales: Tensor, scale: float, zero_point: int, relu: bool) -> Tensor:
-    """Sums of products as quint8 with the scale and zero point given."""
-    made = PerTensor(scale, zero_point)
-    least = made.zero_point if relu else 0
-    return quantized(requantized_sums(sums, bias, scales, single(made.scale), made.zero_point, least), made)
-
-
 def product(X: Tensor, packed: LinearPackedParams, scale: float, zero_point: int, relu: bool) -> Tensor:
-    quantizer = check_input("linear", X)
-    sums = packed.sums(engine.integers_of(X), quantizer.zero_point)
-    return finish(sums, packed.bias(), product_scales(packed, quantizer.scale), scale, zero_point, relu)
+    quantizer, made = check_input("linear", X), PerTensor(scale, zero_point)
+    check_packed("linear", packed, LinearPackedParams)
+    found = packed.columns.rounded(
+        packed.rows(engine.integers_of(X)), quantizer.zero_point, packed.bias(),
+        packed.product_scales(quantizer.scale), single(made.scale), made.zero_point, made.zero_point if relu else 0,
+    )  # fmt: skip
+    return quantized(packed.shaped(found, X), made)
 
 
 def linear(X: Tensor, W_prepack: LinearPackedParams, Y_scale_i: float, Y_zero_point_i: int) -> Tensor:
@@ -189,12 +130,14 @@ def dynamic(X: Tensor, packed: LinearPackedParams, reduce_range: bool, least: fl
     """The product of numbers that are quantized for it, by their range."""
     if not isinstance(X, Tensor) or X.dtype is not float32:
         raise RuntimeError("quantized::linear_dynamic: expected an input of type float32")
-    if not X.numel():
+    check_packed("linear", packed, LinearPackedParams)
+    rows = packed.rows(X.detach())
+    if not rows.numel():
         raise RuntimeError(f"quantized::linear_dynamic: expected numbers, got shape {list(X.shape)}")
-    scale, zero_point = range_parameters(X, 0, 127 if reduce_range else 255)
-    integers = quantize_affine(dense(X.detach()), inverse(scale), zero_point, dtypes.uint8)
-    sums = packed.sums(integers, zero_point)
-    return scaled_sums(sums, packed.bias(), product_scales(packed, scale), least)
+    scale, zero_point = range_parameters(rows, 0, 127 if reduce_range else 255)
+    integers = quantize_affine(dense(rows), inverse(scale), zero_point, dtypes.uint8)
+    found = packed.columns.scaled(integers, zero_point, packed.bias(), packed.product_scales(scale), least)
+    return packed.shaped(found, X)
 
 
 def linear_dynamic(X: Tensor, W_prepack: LinearPackedParams, reduce_range: bool = False) -> Tensor:

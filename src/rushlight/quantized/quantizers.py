@@ -7,6 +7,7 @@ integers in memory and, where they can, the same quantizer.
 from __future__ import annotations
 
 import ctypes
+import functools
 
 from ..core import engine
 from ..core.engine import Tensor
@@ -155,11 +156,13 @@ def limits(integer: DType) -> tuple[int, int]:
     return info.min, info.max
 
 
+@functools.lru_cache(4096)
 def single(number: float) -> float:
     """A number as float32 has it."""
     return ctypes.c_float(number).value
 
 
+@functools.lru_cache(4096)
 def inverse(scale: float) -> float:
     """1 / scale in float32, which is what numbers are multiplied with."""
     scale = single(scale)

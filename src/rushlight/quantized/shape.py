@@ -38,7 +38,7 @@ def wrapped(found, source: Tensor):
 def declare_move(name: str) -> None:
     def move(input, *args, **kwargs):
         quantizer = quantizer_of(input)
-        if any(isinstance(value, DType) for value in (*args, *kwargs.values())):
+        if name == "view" and any(isinstance(value, DType) for value in (*args, *kwargs.values())):
             raise RuntimeError(f"{name}: a quantized tensor is not read as another dtype; use Tensor.int_repr()")
         if isinstance(quantizer, PerChannel):
             return move_channels(name, input, quantizer, args, kwargs)

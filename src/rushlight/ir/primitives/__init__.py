@@ -1,6 +1,7 @@
 """All primitives, one file for each family. Importing this fills `ir.primitive.PRIMITIVES`."""
 
 from . import (
+    byte_dot,
     call,
     contract,
     elementwise,
@@ -23,6 +24,7 @@ from . import (
 )
 
 __all__ = [
+    "byte_dot",
     "call",
     "contract",
     "elementwise",
