@@ -7,6 +7,7 @@ import pytest
 from lower_functions import layer_norm, softmax
 from lower_harness import Case, check, compare, random
 
+import rushlight as rl
 from rushlight.compiler import codegen_scopes
 from rushlight.compiler.run import Bound
 from rushlight.ir import build as B
@@ -110,6 +111,31 @@ def test_large_results_bypass_caches(monkeypatch):
         Bound(case.lowered, case.graph, case.arrays, (), None, [output]).run()
         assert intact()
         compare(output, case.run()[0], "float32")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8", "float16"])
+@pytest.mark.parametrize("shape", [(2100, 130), (2048, 64), (4000, 70)])
+def test_tiles_follow_operands_that_lie_across(monkeypatch, shape, dtype):
+    """Rows of 2048 and more are cut into pieces of four tiles, each with all that lies across it."""
+    monkeypatch.setattr(codegen_scopes, "last_cache", lambda: 1 << 10)
+    x, y = random(shape, "float32"), random(shape[::-1], "float32")
+    x, y = ((100 * v).astype(dtype) for v in (x, y))
+    turn = lambda a: B.permute(a, (1, 0))  # noqa: E731
+    for build, arrays in (turn, [x]), (lambda a, b: turn(a) + b, [x, y]), (lambda a, b: turn(a) + b + b * b, [x, y]):
+        case = Case(build, arrays)
+        for threads in (1, 2, 5):
+            output = np.zeros(shape[::-1], dtype)
+            Bound(case.lowered, case.graph, case.arrays, (), None, [output]).run(threads)
+            compare(output, case.run()[0], dtype)
+    check(turn, x)
+
+
+def test_what_is_overwritten_unread_bypasses_caches_too(monkeypatch):
+    monkeypatch.setattr(codegen_scopes, "last_cache", lambda: 1 << 10)
+    target, source = rl.zeros(100, 64), rl.rand(64, 100)
+    for out, value in ((target, source.t()), (target, rl.rand(100, 64))):
+        assert out.copy_(value).equal(value)
+    assert target.add_(target).equal(value + value) and not target.zero_().any()
 
 
 def test_results_that_are_read_next_stay_in_caches():

@@ -81,7 +81,7 @@ class KernelWriter:
         """Choose the parallel loops: `flat` of the outer loops, and blocks of the vector loop if those are few."""
         nest = self.nest
         others = nest.outer[:-1] if nest.vertical or nest.tile else nest.outer
-        self.blocked = nest.tile or nest.vector
+        self.blocked = nest.vector if nest.tile is None or self.follows_staged() else nest.tile
         blockable = nest.is_map or nest.vertical
         flat, count = 0, 1
         while flat < len(others) and hint(count) < MANY:
@@ -95,13 +95,23 @@ class KernelWriter:
             count = count * self.block_count()
         self.range = count
 
+    def follows_staged(self) -> bool:
+        """Whether tiles follow one another along the operands that lie across: those are then read without jumps.
+
+        Long rows are worth it, if no more operands are read along the stores. (Stores then jump: pieces of four tiles.)
+        """
+        nest = self.nest
+        loads = [e for e in self.everything if e.kind == "load" and e not in nest.staged]
+        others = sum(nest.vector in e.data.strides and nest.tile in e.data.strides for e in loads)
+        return len(nest.staged) >= others and hint(nest.vector.size) >= 32 * TILE
+
     def block_count(self):
         return (self.blocked.size + (self.block - 1)) // self.block
 
     def block_size(self):
         """Iterations of the blocked loop in one parallel unit."""
         if self.nest.tile:
-            return TILE
+            return 4 * TILE if self.blocked is self.nest.vector else TILE
         if not self.nest.vertical:
             return BLOCK
         width = self.plan[0].lanes * self.plan[0].copies
@@ -116,7 +126,8 @@ class KernelWriter:
         per_unit = product(d.size for d in self.others[self.flat :]) * product(d.size for d in nest.inner)
         if self.block is not None:
             flat = nest.is_map and not nest.tile and not nest.vertical
-            per_unit = self.block if flat else self.block * product(d.size for d in nest.inner)
+            across = [nest.tile] if nest.tile and self.blocked is nest.vector else nest.inner
+            per_unit = self.block if flat else self.block * product(d.size for d in across)
         elif nest.vertical:
             per_unit = per_unit * nest.vector.size
         work = max([e.cost for e in self.everything], default=0)
@@ -145,8 +156,8 @@ class KernelWriter:
         """At run time: whether a pass's stores are so large that they should bypass the caches; None if never."""
         nest = self.nest
         stores = [a for _, a in current.stores if a.is_unit(nest.vector)]
-        fresh = all(a.array.role == "output" and not nest.overwrites_input(a) for a in stores)
-        if not stores or not fresh or len(needed) > SHORT_BODY or nest.cluster.followers():
+        once = all(a.array.role == "output" and not nest.updates(a) for a in stores)
+        if not stores or not once or len(needed) > SHORT_BODY or nest.cluster.followers():
             return None
         if not host().triple.startswith("x86_64"):
             return None
@@ -254,16 +265,19 @@ class KernelWriter:
 
     # -- tiles ----------------------------------------------------------------------------------
     def tiles(self, low: V, high: V) -> None:
-        """A map over tiles: operands that lie across are turned over first."""
-        f, values, nest = self.f, self.values, self.nest
-        width = values.size(nest.vector)
-        with f.loop(low, high, TILE) as row, f.loop(0, width, TILE) as column, values.scope():
-            below, right = f.minimum(f.add(row, i64(TILE)), high), f.minimum(f.add(column, i64(TILE)), width)
+        """A map over tiles: operands that lie across are turned over first. `low` and `high` bound the blocked loop."""
+        f, nest = self.f, self.nest
+        bounds = {dim: (i64(0), self.values.size(dim)) for dim in (nest.tile, nest.vector)} | {
+            self.blocked: (low, high)
+        }
+        (top, bottom), (left, right) = bounds[nest.tile], bounds[nest.vector]
+        with f.loop(top, bottom, TILE) as row, f.loop(left, right, TILE) as column, self.values.scope():
+            below, beside = f.minimum(f.add(row, i64(TILE)), bottom), f.minimum(f.add(column, i64(TILE)), right)
             for expr, source in nest.staged.items():
                 if expr in self.everything:
-                    self.stage(expr, source, (row, column), (below, right))
+                    self.stage(expr, source, (row, column), (below, beside))
             with f.loop(row, below) as index, self.nested([(nest.tile, index)]):
-                self.passes(None, column, right)
+                self.passes(None, column, beside)
 
     def stage(self, expr: Expr, source: Access, low: tuple[V, V], high: tuple[V, V]) -> None:
         """Turn one operand's tile over, into scratch memory, and have it read there."""

@@ -227,6 +227,12 @@ class Nest:
         graph = self.body.memory.graph
         return array.role == "output" and graph.aliases[array.index] is not None
 
+    def updates(self, access: Access) -> bool:
+        """Whether a store overwrites what the body loads."""
+        alias = self.body.memory.graph.aliases[access.array.index]
+        loads = [*self.body.loads(), *self.staged.values()]
+        return alias is not None and any(a.array.role == "input" and a.array.index == alias for a in loads)
+
     def keep_values(self, passes: list[Pass]) -> None:
         """Have expensive values that two passes need kept by the first one."""
         inner, done = set(self.inner), {}
