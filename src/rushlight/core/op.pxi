@@ -60,8 +60,8 @@ cdef class Op:
     cdef readonly int required
     cdef int n_params, positional, takes
     cdef int gathers          # parameter that takes a tuple of sizes, which may also be given one by one; or -1
-    cdef dict plans           # key -> plan
-    cdef list recent          # keys and their plans in turn, at the place that the addresses of a key's parts say; see `recent_plan`
+    cdef dict plans           # key -> (key, plan)
+    cdef list recent          # some of these pairs, each at the place that the addresses of a key's parts say: see `recent_plan`
     cdef public dict out_plans  # (key, layouts of `out`) -> plan that writes these, or None: it can't; filled by the rooms above
     cdef public object planner, declaration, tracer
     cdef public int most      # tensors that a list may hold; a longer one leaves the fast path
@@ -83,7 +83,7 @@ cdef class Op:
         if len(self.kinds) != self.n_params or not 0 <= required <= self.n_params or gathers >= self.n_params:
             raise ValueError(f"{name}: {self.n_params} parameters, {len(self.kinds)} kinds, {required} required")
         self.planner, self.into, self.mutates, self.variadic, self.records = planner, into, mutates, variadic, records
-        self.plans, self.recent, self.out_plans = {}, [None] * (2 * RECENT), {}
+        self.plans, self.recent, self.out_plans = {}, [None] * RECENT, {}
         self.gathers, self.most, self.overridable = gathers, 0x7fffffff, not (variadic or mutates)
 
     def __call__(self, *args, **kwargs):
@@ -96,7 +96,7 @@ cdef class Op:
         """Forget all plans (the kernels stay)."""
         self.plans.clear()
         self.out_plans.clear()
-        self.recent = [None] * (2 * RECENT)
+        self.recent = [None] * RECENT
 
     def redirect(self, bint away):
         """Send every call to `slow_call`, or (the usual thing) only those that are out of the ordinary."""
@@ -321,12 +321,13 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
         plan = recent_plan(op, parts, used)
         if plan is None:
             key = key_of(parts, used)
-            plan = planned(op, key)
-            if plan is None:
+            pair = planned(op, key)
+            if pair is None:
                 if _sparse_exists and any_sparse(flat, n_flat):
                     return call_sparse(op, op.name, args, nargs, kwnames)
-                plan = make_plan(op, key, flat, n_flat)
-            remember(op, parts, key, plan)
+                pair = make_plan(op, key, flat, n_flat)
+            op.recent[recent_place(parts, used)] = pair
+            plan = (<tuple>pair)[1]
         return perform(op, <Plan>plan, flat, n_flat, needs)
     finally:
         if flat != local_flat:
@@ -360,25 +361,22 @@ cdef inline Py_ssize_t recent_place(PyObject **parts, Py_ssize_t n) noexcept:
     cdef size_t mixed = 0
     for i in range(n):
         mixed = mixed * 31 + (<size_t>parts[i] >> 4)
-    return 2 * <Py_ssize_t>((mixed ^ (mixed >> 3) ^ (mixed >> 6)) & (RECENT - 1))
+    return <Py_ssize_t>((mixed ^ (mixed >> 3) ^ (mixed >> 6)) & (RECENT - 1))
 
 
 cdef inline object recent_plan(Op op, PyObject **parts, Py_ssize_t n):
-    """The plan of a recent call whose key had the very same parts, or None."""
-    cdef Py_ssize_t i, place = recent_place(parts, n)
-    cdef PyObject *key = PyList_GET_ITEM(<PyObject *>op.recent, place)
-    if key == <PyObject *>None or PyTuple_GET_SIZE(key) != n:
+    """The plan of a recent call whose key had the very same parts, or None. (A pair is one object, which threads see whole.)"""
+    cdef Py_ssize_t i
+    cdef PyObject *pair = PyList_GET_ITEM(<PyObject *>op.recent, recent_place(parts, n))
+    if pair == <PyObject *>None:
+        return None
+    cdef PyObject *key = PyTuple_GET_ITEM(pair, 0)
+    if PyTuple_GET_SIZE(key) != n:
         return None
     for i in range(n):
         if PyTuple_GET_ITEM(key, i) != parts[i]:
             return None
-    return <object>PyList_GET_ITEM(<PyObject *>op.recent, place + 1)
-
-
-cdef remember(Op op, PyObject **parts, tuple key, plan):
-    """Let `recent_plan` find a plan."""
-    cdef Py_ssize_t place = recent_place(parts, len(key))
-    op.recent[place], op.recent[place + 1] = key, plan
+    return <object>PyTuple_GET_ITEM(pair, 1)
 
 
 cdef tuple key_of(PyObject **parts, Py_ssize_t n):
@@ -392,7 +390,7 @@ cdef tuple key_of(PyObject **parts, Py_ssize_t n):
 
 
 cdef object planned(Op op, tuple key):
-    """The plan of a key, or None."""
+    """The key and its plan, or None."""
     cdef PyObject *found = PyDict_GetItemWithError(<PyObject *>op.plans, <PyObject *>key)
     if found == NULL:
         raise_pending()  # a static argument may have refused to be hashed
@@ -460,8 +458,8 @@ cdef object make_plan(Op op, tuple key, PyObject **flat, Py_ssize_t n_flat):
     (<Plan>plan).in_layouts = data_layouts(op, key)
     if len(op.plans) >= MAX_PLANS:
         op.plans.clear()
-    op.plans[key] = plan
-    return plan
+    op.plans[key] = pair = (key, plan)
+    return pair
 
 
 cdef list data_layouts(Op op, tuple key):
