@@ -244,6 +244,33 @@ def test_storages():
     assert (x.nbytes, x.element_size(), x.layout, x.is_floating_point()) == (6, 1, rl.strided, False)
 
 
+class Numbers(rl.utils.data.Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, place):
+        return quantized(3)[place % 3 :][:1]
+
+
+def test_other_rooms(recwarn):
+    x = quantized(2, 3)
+    (first, _) = rl.utils.data.DataLoader(Numbers(), 2, num_workers=1)
+    assert first.equal(rl.cat([quantized(3)[:1], quantized(3)[1:2]]).view(2, 1))
+    module = rl.nn.Module()
+    module.register_buffer("x", x)
+    assert copy.deepcopy(module).x.equal(x) and module.state_dict()["x"].equal(x)
+    assert rl.nn.Parameter(x, requires_grad=False).is_quantized and rl.tensor(x).equal(x)
+    rl.testing.assert_close(x, x.clone())
+    with pytest.raises(AssertionError, match="Quantized tensor-likes are not close"):
+        rl.testing.assert_close(x, x.flip(0))
+    with pytest.raises(AssertionError, match="'is_quantized' do not match"):
+        rl.testing.assert_close(x, x.dequantize())
+    with pytest.raises(BufferError, match="dlpack"):
+        x.__dlpack__()
+    with pytest.raises(RuntimeError, match="dequantize"):
+        x.to_sparse()
+
+
 REFUSED = [
     lambda x: x + x,
     lambda x: x * 2,

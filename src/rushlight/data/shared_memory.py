@@ -51,7 +51,7 @@ class _Packer(pickle.Pickler):
         self.tensors: dict[int, tuple[int, Tensor]] = {}
 
     def persistent_id(self, value):
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and not value._layout.sparse:  # sparse and quantized ones pickle their parts
             return self.tensors.setdefault(id(value), (len(self.tensors), value))[0]
         return None
 

@@ -115,7 +115,8 @@ def numpy(input, *, force=False):
     if layout.bits:
         check_computed(input)
     if layout.dtype not in types:
-        raise TypeError(f"Got unsupported ScalarType {layout.dtype.name}: NumPy has no such type; use .float().numpy()")
+        way = ".dequantize()" if input.is_quantized else ".float()"
+        raise TypeError(f"Got unsupported ScalarType {layout.dtype.name}: NumPy has no such type; use {way}.numpy()")
     # not the tensor keeps the memory alive: it may be given other memory (`data`, `set_`, `resize_`)
     size = layout.itemsize
     start = input.storage_offset() * size if layout.numel else 0

@@ -91,6 +91,8 @@ def exported(tensor: Tensor, versioned: bool):
     kind = Versioned if versioned else Managed
     if tensor._storage.readonly and not versioned:
         raise BufferError("Can't export read-only memory to a library that asks for DLPack before 1.0")
+    if tensor.is_quantized:
+        raise BufferError("QUInt/QInt types are not supported by dlpack; export dequantize() or int_repr()")
     if tensor.is_conj() or tensor.is_neg():
         name = "conjugate" if tensor.is_conj() else "negative"
         raise BufferError(f"Can't export tensors with the {name} bit set")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .. import ops
 from ..core import engine
 from ..core.engine import Tensor
@@ -101,8 +103,12 @@ def mul_relu(qa: Tensor, qb: Tensor, scale: float, zero_point: int) -> Tensor:
 
 
 # -- numbers ----------------------------------------------------------------------------------------
-def number_of(value) -> float:
-    return value.item() if isinstance(value, Tensor) else float(value)
+def number_of(name: str, value) -> float:
+    """A number given as one or as a tensor of one; RuntimeError unless it is finite."""
+    number = float(value.item() if isinstance(value, Tensor) else value)
+    if not math.isfinite(number):
+        raise RuntimeError(f"quantized::{name}: expected a finite number, got {number}")
+    return number
 
 
 def add_scalar(qa: Tensor, b) -> Tensor:
@@ -111,7 +117,7 @@ def add_scalar(qa: Tensor, b) -> Tensor:
     quantizer, (low, high) = quantizer_of(qa), limits(REPRESENTATION[qa.dtype])
     if quantizer.scale == 0:
         raise RuntimeError("quantized::add_scalar: the scale of the tensor is 0")
-    zero = quantizer.zero_point - round(number_of(b) / single(quantizer.scale))
+    zero = quantizer.zero_point - round(number_of("add_scalar", b) / single(quantizer.scale))
     if low <= zero <= high:
         return quantized(engine.integers_of(qa).clone(), PerTensor(quantizer.scale, zero))
     steps, end = ((high - zero), low) if zero < low else ((zero - low), high)
@@ -123,7 +129,7 @@ def add_scalar(qa: Tensor, b) -> Tensor:
 def mul_scalar(qa: Tensor, b) -> Tensor:
     """qa * b: the scale changes; a negative factor reverses the integers, 0 gives zeros with scale 1."""
     require_per_tensor("mul_scalar", qa)
-    quantizer, integer, factor = quantizer_of(qa), REPRESENTATION[qa.dtype], number_of(b)
+    quantizer, integer, factor = quantizer_of(qa), REPRESENTATION[qa.dtype], number_of("mul_scalar", b)
     low, high = limits(integer)
     integers = engine.integers_of(qa)
     if factor > 0:

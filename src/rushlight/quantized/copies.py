@@ -44,6 +44,14 @@ def clone(input: Tensor, *, memory_format=formats.preserve_format) -> Tensor:
     return quantized(made, quantizer_of(input))
 
 
+@implements("tensor")
+def tensor(data: Tensor, *, dtype=None, device=None, requires_grad=False, pin_memory=False) -> Tensor:
+    """A copy."""
+    if requires_grad or (dtype is not None and dtype is not data.dtype):
+        raise RuntimeError(f"tensor: a copy of a tensor of type {data.dtype.name} has this type, and no gradient")
+    return clone(data)
+
+
 @implements("to")
 def to(input: Tensor, *args, **kwargs) -> Tensor:
     """The tensor itself for its own dtype and device; RuntimeError for other dtypes."""

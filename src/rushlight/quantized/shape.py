@@ -14,8 +14,8 @@ from .dispatch import implements
 from .quantizers import PerChannel, PerTensor, adopt, quantizer_of, rewrap
 
 MOVES = (
-    "as_strided", "broadcast_to", "channel_shuffle", "chunk", "contiguous", "diagonal", "expand", "expand_as",
-    "flatten", "flip", "index_select", "masked_select", "movedim", "narrow", "narrow_copy", "permute",
+    "adjoint", "as_strided", "broadcast_to", "channel_shuffle", "chunk", "contiguous", "diagonal", "expand",
+    "expand_as", "flatten", "flip", "index_select", "masked_select", "movedim", "narrow", "narrow_copy", "permute",
     "pixel_shuffle", "pixel_unshuffle", "ravel", "repeat", "reshape", "select", "split", "split_with_sizes",
     "squeeze", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "unbind", "unflatten", "unfold",
     "unsqueeze", "view", "view_as", "windows",

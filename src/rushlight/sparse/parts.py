@@ -43,8 +43,9 @@ class Compressed:
 
 
 def kind_of(tensor) -> int:
-    """0 for dense tensors (and for numbers), else COO, CSR or CSC."""
-    return tensor._layout.sparse if isinstance(tensor, Tensor) else 0
+    """0 for dense tensors (and for numbers, and quantized tensors), else COO, CSR or CSC."""
+    kind = tensor._layout.sparse if isinstance(tensor, Tensor) else 0
+    return kind if kind <= CSC else 0
 
 
 def parts_of(tensor: Tensor):
@@ -53,9 +54,9 @@ def parts_of(tensor: Tensor):
 
 
 def require_dense(*parts: Tensor) -> None:
-    """RuntimeError if a part is itself sparse."""
-    if any(map(kind_of, parts)):
-        raise RuntimeError("a sparse tensor is made of dense ones")
+    """RuntimeError if a part is itself sparse, or quantized."""
+    if any(part._layout.sparse for part in parts):
+        raise RuntimeError("a sparse tensor is made of dense ones; use to_dense() or dequantize() first")
 
 
 def coo(indices: Tensor, values: Tensor, shape, coalesced: bool = False) -> Tensor:

@@ -176,6 +176,11 @@ def compare_numbers(actual, expected, options: Options, where: str) -> str | Non
 def compare_tensors(actual: Tensor, expected: Tensor, options: Options, where: str) -> str | None:
     if actual.shape != expected.shape:
         return f"The values for attribute 'shape' do not match: {actual.shape} != {expected.shape}.{place(where)}"
+    if actual.is_quantized != expected.is_quantized:
+        return (
+            f"The values for attribute 'is_quantized' do not match: {actual.is_quantized} != {expected.is_quantized}."
+            + place(where)
+        )
     if options.check_layout and actual.layout is not expected.layout:
         return f"The values for attribute 'layout' do not match: {actual.layout} != {expected.layout}.{place(where)}"
     if options.check_dtype and actual.dtype is not expected.dtype:
@@ -184,6 +189,9 @@ def compare_tensors(actual: Tensor, expected: Tensor, options: Options, where: s
         return (
             f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}.{place(where)}"
         )
+    if actual.is_quantized:
+        fault = compare_tensors(actual.dequantize(), expected.dequantize(), options, where)
+        return fault and fault.replace("Tensor-likes are", "Quantized tensor-likes are")
     if actual._layout.sparse or expected._layout.sparse:
         return compare_sparse(actual, expected, options, where)
     rtol, atol = options.tolerances(actual, expected)
