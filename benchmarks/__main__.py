@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 
-from . import calls, indexing, workloads  # noqa: F401 - they fill the list
+from . import calls, indexing, quantization, workloads  # noqa: F401 - they fill the list
 from .registry import WORKLOADS
 from .startup import STARTUP
 

@@ -6,7 +6,7 @@ import importlib
 import sys
 import time
 
-from . import calls, indexing, workloads  # noqa: F401 - they fill the list
+from . import calls, indexing, quantization, workloads  # noqa: F401 - they fill the list
 from .registry import WORKLOADS
 
 
