@@ -61,6 +61,14 @@ def test_bounded_functions_have_their_own_scale(dtype):
         assert (found.dequantize() - function(x.dequantize())).abs().max() <= scale * 1.01
 
 
+def test_pools_by_name():
+    x = image()
+    assert rl.quantized_max_pool2d(x, (2, 2)).equal(F.max_pool2d(x, 2))
+    assert rl.quantized_max_pool1d(x[0], 3, 1, 1).equal(F.max_pool1d(x[0], 3, 1, 1))
+    with pytest.raises(NotImplementedError, match="not quantized"):
+        rl.quantized_max_pool2d(rl.ones(1, 2, 2), 2)
+
+
 def test_pooling_keeps_channels_last():
     x = image().contiguous(memory_format=rl.channels_last)
     assert F.avg_pool2d(x, 2).is_contiguous(memory_format=rl.channels_last)

@@ -33,6 +33,7 @@ MODULES = {
         "qscheme",
     ),
     "quantized.observing": ("fused_moving_avg_obs_fake_quant", ""),
+    "quantized.windows": ("quantized_max_pool1d quantized_max_pool2d quantized_max_pool3d", ""),
 }
 DEFERRED = {name: module for module, (functions, _) in MODULES.items() for name in functions.split()}
 

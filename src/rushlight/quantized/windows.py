@@ -6,9 +6,11 @@ from .. import ops
 from ..core import engine
 from ..core.engine import Tensor
 from ..ir import dtypes
+from ..ops.declare import composite
 from . import kernels
 from .copies import integer_of, require_per_tensor
 from .dispatch import implements
+from .functions import require_quantized
 from .quantizers import quantizer_of, rewrap
 
 
@@ -21,6 +23,16 @@ def declare_max_pool(dims: int) -> None:
         return rewrap(values, input), places
 
     implements(name)(max_pool)
+
+
+def declare_pool_by_name(dims: int) -> None:
+    def pool(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode: bool = False):
+        require_quantized(f"quantized_max_pool{dims}d", input)
+        return ops.FUNCTIONS[f"max_pool{dims}d"](input, kernel_size, stride or None, padding, dilation, ceil_mode)
+
+    pool.__name__ = pool.__qualname__ = f"quantized_max_pool{dims}d"
+    pool.__doc__ = f"The greatest number of each window of {dims} dims of a quantized tensor."
+    composite(pool)
 
 
 def differences(input: Tensor) -> Tensor:
@@ -44,6 +56,7 @@ def declare_on_differences(name: str, function) -> None:
 
 for _dims in (1, 2, 3):
     declare_max_pool(_dims)
+    declare_pool_by_name(_dims)
 for _name in ("avg_pool1d", "avg_pool2d", "avg_pool3d"):
     declare_on_differences(_name, ops.FUNCTIONS[_name])
 for _name in ("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"):
