@@ -63,7 +63,7 @@ def checkpoint(
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug is not False:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
-        return Reentrant.apply(function, preserve_rng_state, *args)
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of ['default', 'none'] but got {determinism_check}")
     if not is_grad_enabled():
@@ -199,7 +199,7 @@ class Frame:
 
 
 # -- with reentrance ----------------------------------------------------------------------------------
-class Reentrant(Function):
+class CheckpointFunction(Function):
     """The function without a record; the backward pass records it and runs backwards through it."""
 
     @staticmethod

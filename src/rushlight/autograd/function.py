@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core import engine
 from ..core.engine import Tensor, is_grad_enabled
 from .modes import no_grad
+from .notices import modified
 
 
 class FunctionCtx:
@@ -38,12 +39,14 @@ class FunctionCtx:
             )
         for tensor, version in zip(self._saved, self._versions):
             if isinstance(tensor, Tensor) and tensor._version != version:
-                raise RuntimeError(
-                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[{tensor.dtype.name} {list(tensor.shape)}] is at version {tensor._version}; expected version "
-                    f"{version}"
-                )
+                raise modified(tensor, version, self._origin(tensor))
         return tuple(self._joined(t) for t in self._saved)
+
+    def _origin(self, tensor) -> tuple | None:
+        """(name of the node, output) that yielded a saved tensor."""
+        if id(tensor) in self._outputs:
+            return self._node().name(), self._outputs[id(tensor)]
+        return None if tensor.grad_fn is None else (tensor.grad_fn.name(), tensor.output_nr)
 
     def _joined(self, tensor):
         """A saved output was kept without its node, lest the node hold itself: join them again."""

@@ -106,6 +106,9 @@ class set_grad_enabled(_Mode):
         """The mode again, remembering what is set now."""
         return set_grad_enabled(self.mode)
 
+    def __repr__(self):
+        return f"{type(self).__module__}.{type(self).__qualname__}(mode={self.mode})"
+
 
 class inference_mode(_Mode):
     """Like `no_grad`; tensors made in the block can never take part in a recorded computation."""

@@ -214,6 +214,10 @@ cdef class CopySlices(Node):
     cdef str label(self):
         return "CopySlices"
 
+    def name(self):
+        """The kind of operation, as PyTorch names it."""
+        return "torch::autograd::CopySlices"
+
 
 cdef class PythonNode(Node):
     """A node whose backward is a Python callable: `backward(*cotangents) -> cotangents of the inputs`."""

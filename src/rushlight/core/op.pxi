@@ -4,6 +4,7 @@ cdef extern from "Python.h":
     ctypedef PyObject *(*vectorcallfunc)(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
     ctypedef PyObject *(*ternaryfunc)(PyObject *, PyObject *, PyObject *)
     ctypedef struct PyTypeObject:
+        const char *tp_name
         Py_ssize_t tp_vectorcall_offset
         unsigned long tp_flags
         ternaryfunc tp_call
@@ -632,3 +633,4 @@ def attach_method(str name not None, value):
 
 
 install_vectorcall()
+(<PyTypeObject *>Tensor).tp_name = "rushlight.Tensor"  # what Python's own messages call it

@@ -201,9 +201,19 @@ cdef class Plan:
 class IndexOutOfRange(IndexError, RuntimeError):
     """An index that a kernel found to be out of bounds: PyTorch raises an IndexError for some ops, a RuntimeError for others."""
 
+    def __reduce__(self):
+        return IndexError, self.args
+
 
 class DividedByZero(ZeroDivisionError, RuntimeError):
     """An integer was divided by zero; PyTorch raises RuntimeError for this."""
+
+    def __reduce__(self):
+        return RuntimeError, self.args
+
+
+for _kind, _title in ((IndexOutOfRange, "IndexError"), (DividedByZero, "RuntimeError")):  # tracebacks show what users know
+    _kind.__name__, _kind.__qualname__, _kind.__module__ = _title, _title, "builtins"
 
 
 cdef void *_calloc(size_t count, size_t size) except NULL:
@@ -379,7 +389,7 @@ cdef int _launch_all(Plan plan, PyObject **flat, void **inputs, void **outputs, 
         if plan.reports and error[0] == 2:
             raise DividedByZero("ZeroDivisionError: integer division or modulo by zero")
         if plan.reports and error[0]:
-            raise IndexOutOfRange(f"index {error[1]} is out of bounds for dimension {error[2]} with size {error[3]}")
+            raise _hooks["out_of_bounds"](plan, [<object>flat[j] for j in range(plan.n_inputs)], error[1], error[2], error[3])
     return 0
 
 

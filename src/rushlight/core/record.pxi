@@ -61,10 +61,7 @@ cdef class OpNode(Node):
         cdef bint packed = not isinstance(kept, Tensor)
         t = _hooks["unpack_saved"](kept) if packed else kept
         if not packed and t.memory.version != <int64_t>self.versions[i]:
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                f"[{t.lay.dtype.name} {list(t.lay.shape)}] is at version {t.memory.version}; expected version {self.versions[i]} "
-                f"instead ({self.plan.name} needs it)")
+            raise _hooks["modified"](t, self.versions[i], self._origin(i))
         if i >= self.n_inputs and _grad_mode:
             # an output kept without its node, lest the node hold itself: join them again
             alias = alias_of(t)
@@ -72,6 +69,17 @@ cdef class OpNode(Node):
                 alias.node, alias.slot, alias.needs_grad = self, <int>(i - self.n_inputs), True
             return alias
         return t
+
+    cdef object _origin(self, Py_ssize_t i):
+        """(name of the node, output) that yielded what is kept at place i; None if nothing recorded did."""
+        cdef Py_ssize_t k
+        if i >= self.n_inputs:
+            return self.plan.name, i - self.n_inputs
+        if i not in self.plan.wanted:
+            return None
+        k = self.plan.wanted.index(i) + len(self.edges) - len(self.plan.wanted)  # a view's base may come first
+        edge = self.edges[k]
+        return ((<Node>edge).label(), self.slots[k]) if isinstance(edge, Node) else None
 
     cdef release(self):
         if self.plan is not None and self.plan.saves:

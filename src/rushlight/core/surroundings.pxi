@@ -7,6 +7,7 @@ class Size(tuple):
     """The shape of a tensor: a tuple of ints with `numel()`."""
 
     __slots__ = ()
+    __module__ = "rushlight"
 
     def numel(self):
         """The product of the sizes."""

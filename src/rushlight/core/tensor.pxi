@@ -247,6 +247,8 @@ cdef class Tensor:
 
     @property
     def grad(self):
+        if self.gradient is None and self.node is not None and self.needs_grad and not self.retains:
+            _hooks["warn_of_grad"]()
         return self.gradient
 
     @grad.setter

@@ -7,6 +7,7 @@ from . import activation, softmax_family, special, normalization, loss, likeliho
 from . import pooling
 from . import unpooling, spatial, resampling, grids, attention
 from . import compaction, indexing, masking, scattering, replacing, segments, embeddings, joining, arranging, diagonals
+from . import index_errors
 from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, filling, random, noise, complex
 from . import einsum, linear_forms, distances, facts

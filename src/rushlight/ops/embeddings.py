@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..core.engine import Tensor, is_grad_enabled, set_grad_mode
+from ..core.engine import IndexOutOfRange, Tensor, is_grad_enabled, set_grad_mode
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.primitive import PRIMITIVES
@@ -13,7 +13,7 @@ from .checks import every_sample
 from .declare import composite, op
 from .indexing import is_zero, put_at
 from .reduction import aminmax
-from .segments import run_lengths
+from .segments import check_order, run_lengths
 
 
 def check_table(name: str, weight, indices) -> None:
@@ -249,7 +249,11 @@ def embedding_bag(
     options = (mode, padding_idx, bool(scale_grad_by_freq))
     if input.ndim == 2:
         return even_bags(weight, input, per_sample_weights, *options)
-    return ragged_bags(weight, input, offsets, per_sample_weights, *options, bool(include_last_offset))
+    try:
+        return ragged_bags(weight, input, offsets, per_sample_weights, *options, bool(include_last_offset))
+    except IndexOutOfRange:
+        check_order("embedding_bag", offsets)
+        raise
 
 
 FUNCTIONAL["embedding_bag"] = embedding_bag

@@ -203,7 +203,7 @@ def facts(tensor: Tensor):
     elif not is_usual(dtype):
         yield f"dtype={dtype}"
     if tensor.grad_fn is not None:
-        yield f"grad_fn=<{tensor.grad_fn.name()}>"
+        yield f"grad_fn=<{tensor.grad_fn.name().rpartition('::')[2]}>"
     elif tensor.requires_grad:
         yield "requires_grad=True"
 
@@ -225,7 +225,9 @@ def formatted(tensor: Tensor, spec: str) -> str:
     """`format`: plain tensors without dims are formatted as their number."""
     if tensor.ndim == 0 and type(tensor) is Tensor:
         return format(tensor.item(), spec)
-    return object.__format__(tensor, spec)
+    if spec:
+        raise TypeError(f"unsupported format string passed to {type(tensor).__name__}.__format__")
+    return str(tensor)
 
 
 engine.bind("repr", show)

@@ -55,10 +55,10 @@ def check_same(name: str, x, source, other: str = "source") -> None:
 @op(method=True, out=True)
 def gather(input, dim: int, index, *, sparse_grad: bool = False):
     """result[i][j][k] = input[i][index[i][j][k]][k], for dim 1: one element of `dim` for each place of `index`."""
-    check_index("gather", index)
     d = B.wrap_dim(dim, input.ndim)
     if is_zero(product(index.shape)):
         return B.zeros(index.shape, input.dtype)
+    check_index("gather", index)
     x, places = at_least_1d(input), at_least_1d(index)
     check_along(x, places, d)
     return B.reshape(B.gather(x, d, places), index.shape)
@@ -118,10 +118,10 @@ def gather_along(input, dim: int, index):
 
 # -- writing along a dim ------------------------------------------------------------------------
 def scattered_into(name: str, input, dim: int, index, src, mode: str):
-    check_index(name, index)
     d = B.wrap_dim(dim, input.ndim)
     if is_zero(product(index.shape)):
         return input
+    check_index(name, index)
     x, places = at_least_1d(input), at_least_1d(index)
     if isinstance(src, Value) and not src.weak:
         if src.dtype is not x.dtype:
@@ -221,9 +221,9 @@ def scatter_reduce(input, dim: int, index, src, reduce: str, *, include_self: bo
 def reduced_into(name: str, input, dim, index, src, reduce, include_self):
     if reduce not in _MODES:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    check_index(name, index)
     if is_zero(product(index.shape)):
         return input
+    check_index(name, index)
     mode = _MODES[reduce]
     if mode in ("max", "min"):
         check_kinds(f"{name}_{reduce}_cpu", input.dtype, "buif")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+from ..core.engine import IndexOutOfRange
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.primitive import PRIMITIVES
+from .checks import every_sample
 from .declare import FUNCTIONS, Number, composite, op
 
 KINDS = ("sum", "mean", "max", "min", "prod")
@@ -70,7 +72,24 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
             f"segment_reduce(): expected axis to be the last dimension of lengths or offsets and the ones before it to "
             f"be those of data, got axis {axis}, shapes {tuple(bounds.shape)} and {tuple(data.shape)}"
         )
-    return _by_rows(data, reduce, bounds, offsets is None, axis, initial)
+    try:
+        return _by_rows(data, reduce, bounds, offsets is None, axis, initial)
+    except IndexOutOfRange:
+        check_order("segment_reduce", bounds)
+        raise
+
+
+def check_order(name: str, offsets) -> None:
+    """IndexOutOfRange for offsets of which one is less than the one before it: asked once a kernel has failed."""
+    before, after = (every_sample(offsets).narrow(-1, at, offsets.shape[-1] - 1) for at in (0, 1))
+    wrong = (after < before).nonzero()
+    if len(wrong):
+        *batch, place = wrong[0].tolist()
+        low, high = (int(part[(*batch, place)]) for part in (after, before))
+        raise IndexOutOfRange(
+            f"{name}(): offsets must be non-negative and non-decreasing, but {low} follows {high} at position "
+            f"{place + 1}"
+        )
 
 
 def _by_rows(data, reduce: str, bounds, by_length: bool, axis: int, initial):
