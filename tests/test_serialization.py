@@ -447,3 +447,69 @@ def test_damaged_pytorch_file():
         damaged[position] ^= 0x55
         if not is_refused(bytes(damaged)):
             assert loaded(bytes(damaged))["a"].tolist() == list(range(10))
+
+
+class Global:
+    """A name in a pickle."""
+
+    def __init__(self, module, name):
+        self.text = f"{module}\n{name}\n".encode()
+
+
+class Reference:
+    """A storage in a pickle."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+
+class ForeignPickler(pickle._Pickler):
+    def save(self, value, save_persistent_id=True):
+        if isinstance(value, Global):
+            self.write(pickle.GLOBAL + value.text)
+        else:
+            super().save(value, save_persistent_id)
+
+    def persistent_id(self, value):
+        return value.parts if isinstance(value, Reference) else None
+
+
+def foreign(count=16, storage="FloatStorage", offset=0, size=(16,), stride=(1,), dtype=None, nbytes=64) -> bytes:
+    """A PyTorch file of one tensor over a storage of 64 bytes."""
+    content, file = io.BytesIO(), io.BytesIO()
+    pickler = ForeignPickler(content, 2)
+    pickler.write(pickle.PROTO + b"\x02")
+    pickler.save(Global("torch._utils", "_rebuild_tensor_v2" if dtype is None else "_rebuild_tensor_v3"))
+    reference = Reference("storage", Global("torch", storage), "0", "cpu", count)
+    more = () if dtype is None else (Global("torch", dtype),)
+    pickler.save((reference, offset, size, stride, False, None, *more))
+    pickler.write(pickle.REDUCE + pickle.STOP)
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("x/data.pkl", content.getvalue())
+        archive.writestr("x/data/0", bytes(nbytes))
+    return file.getvalue()
+
+
+def test_foreign_tensors_of_honest_records():
+    assert loaded(foreign()).shape == (16,)
+    assert loaded(foreign(offset=4, size=(3, 2), stride=(4, 1))).stride() == (4, 1)
+    assert loaded(foreign(8, "DoubleStorage", size=(8,))).dtype is rushlight.float64
+    assert loaded(foreign(64, "UntypedStorage", dtype="float32")).dtype is rushlight.float32
+    assert loaded(foreign(nbytes=66)).shape == (16,)  # memory that is no whole number of elements
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"count": -16}, {"count": 15}, {"count": 0}, {"count": 17}, {"count": 16.0}, {"count": True}, {"count": None},
+        {"storage": "DoubleStorage"}, {"storage": "HalfStorage"}, {"dtype": "float64", "size": (8,)},
+        {"nbytes": 68}, {"nbytes": 60}, {"offset": -1}, {"offset": 1}, {"offset": 1 << 62}, {"offset": 0.0},
+        {"size": (-16,), "stride": (-1,)}, {"stride": (-1,)}, {"stride": (2,)}, {"size": (17,)}, {"size": (16, 1)},
+        {"size": (1 << 62, 0)}, {"size": [16]}, {"size": (16.0,)},
+        {"count": 64, "storage": "UntypedStorage", "dtype": "float64"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_foreign_tensors_of_records_that_lie(lie):
+    with pytest.raises(RuntimeError, match="is damaged, or not what it claims"):
+        loaded(foreign(**lie))

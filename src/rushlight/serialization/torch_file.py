@@ -78,6 +78,8 @@ def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=No
 def _rebuild_typed(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None) -> Tensor:
     if not isinstance(storage, _Storage) or not isinstance(dtype, DType) or dtype.code < 0:
         raise Damaged("a tensor of an unknown type")
+    if storage.dtype not in (dtypes.uint8, dtype):
+        raise Damaged(f"a tensor of {dtype.name} over a storage of {storage.dtype.name}")
     return _rebuild_tensor(_Storage(storage.memory, dtype), offset, size, stride, requires_grad, hooks, metadata)
 
 
@@ -165,8 +167,12 @@ class _Unpickler(pickle.Unpickler):
         member = f"{self.prefix}data/{key}"
         if not isinstance(dtype, DType) or member not in self.archive.members:
             raise Damaged(f"storage {str(key)[:40]!r} is missing")
-        if type(count) is not int or self.archive.members[member][1] < count * dtype.itemsize:
-            raise Damaged(f"storage {str(key)[:40]!r} is smaller than is said of it")
+        nbytes = self.archive.members[member][1]
+        if type(count) is not int or count != nbytes // dtype.itemsize:
+            raise Damaged(
+                f"storage {str(key)[:40]!r} is said to hold {str(count)[:20]} elements of {dtype.name}, but has "
+                f"{nbytes} bytes"
+            )
         if member not in self.storages:
             self.storages[member] = read_storage(self.archive, member)
         return _Storage(self.storages[member], dtype)
