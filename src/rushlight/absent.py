@@ -104,8 +104,8 @@ GROUPS = [
     Group(
         "Modules and workflows of quantization",
         "Not there yet. There are quantized tensors, fake quantization and `ops.quantized` (see "
-        "`quantize_per_tensor`); observers, quantized modules and the conversion of models are not, nor are types that pack several elements in a "
-        "byte (`quint4x2`).",
+        "`quantize_per_tensor`); observers, quantized modules and the conversion of models are not, nor are types that "
+        "pack several elements in a byte (`quint4x2`).",
         ABSENT,
         torch="QUInt4x2Storage ao quantization",
         torch__nn="intrinsic qat quantizable quantized",

@@ -162,5 +162,5 @@ def test_values_of_unsigned_integers_travel():
 def test_types_that_are_names_say_what_to_use(name):
     dtype = getattr(rl, name)
     for use in (lambda: rl.zeros(2, dtype=dtype), lambda: rl.ones(2).to(dtype), lambda: rl.ones(2).sum(dtype=dtype)):
-        with pytest.raises(NotImplementedError, match=f"no tensors of type {name} here: use"):
+        with pytest.raises(NotImplementedError, match=f"tensors of type {name} .*: use"):
             use()
