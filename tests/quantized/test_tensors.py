@@ -80,6 +80,11 @@ def test_copies_do_not_share(place):
     assert x.equal(quantized(3, 4))
 
 
+def test_nothing_to_do_gives_the_tensor_itself():
+    for x in (quantized(3, 4), channels(3, 4)):
+        assert x.contiguous() is x and x.clone() is not x
+
+
 def test_views_see_writes():
     x = quantized(3, 4)
     view = x.t()[1]

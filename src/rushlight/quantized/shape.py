@@ -42,7 +42,9 @@ def declare_move(name: str) -> None:
             raise RuntimeError(f"{name}: a quantized tensor is not read as another dtype; use Tensor.int_repr()")
         if isinstance(quantizer, PerChannel):
             return move_channels(name, input, quantizer, args, kwargs)
-        return wrapped(dense_form(name)(engine.integers_of(input), *args, **kwargs), input)
+        integers = engine.integers_of(input)
+        found = dense_form(name)(integers, *args, **kwargs)
+        return input if found is integers else wrapped(found, input)
 
     implements(name)(move)
 
@@ -146,7 +148,9 @@ def at_axis(quantizer: PerChannel, item, axis: int, size: int):
 def move_channels(name: str, input: Tensor, quantizer: PerChannel, args: tuple, kwargs: dict):
     """A rearrangement of a tensor that is quantized per channel; RuntimeError where channels would not stay one dim."""
     if name in ("view", "reshape", "flatten", "ravel", "view_as", "contiguous", "unflatten"):
-        return wrapped(dense_form(name)(engine.integers_of(input), *args, **kwargs), input)
+        integers = engine.integers_of(input)
+        found = dense_form(name)(integers, *args, **kwargs)
+        return input if found is integers else wrapped(found, input)
     if name not in CHANNELS:
         refuse_strides()
     return CHANNELS[name](input, *args, **kwargs)
