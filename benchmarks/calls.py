@@ -1,4 +1,4 @@
-"""Common calls on 8x8 tensors, where nearly all the time is overhead: `python -m benchmarks call:`."""
+"""Common calls on 8x8 tensors, and batches of samples, where nearly all the time is overhead."""
 
 from __future__ import annotations
 
@@ -105,3 +105,25 @@ for _name, _make in {
     "repr": of_one(lambda T, x: repr(x)),
 }.items():
     workload(f"call: {_name}", FLOOR, AIM)(_make)
+
+
+@workload("DataLoader, 1024 samples in batches of 64", FLOOR, AIM)
+def loader(T):
+    data = T.utils.data
+    batches = data.DataLoader(data.TensorDataset(normal(T, 1024, 1, 28, 28), T.arange(1024)), 64, shuffle=True)
+    return lambda: sum(len(y) for _, y in batches)
+
+
+@workload("DataLoader, own Dataset", FLOOR, AIM)
+def loader_of_own(T):
+    data, x = T.utils.data, normal(T, 1024, 1, 28, 28)
+
+    class Doubled(data.Dataset):
+        def __len__(self):
+            return 1024
+
+        def __getitem__(self, i):
+            return x[i] * 2, i % 10
+
+    batches = data.DataLoader(Doubled(), 64, shuffle=True)
+    return lambda: sum(len(y) for _, y in batches)
