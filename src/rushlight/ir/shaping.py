@@ -11,7 +11,7 @@ from .dtypes import int32, int64
 from .graph import Value
 from .primitive import PRIMITIVES, fail
 from .promote import as_dtype, broadcast_shapes, broadcast_to, common_dtype, constant, number_dtype
-from .sizes import known_equal, product
+from .sizes import hint, known_equal, product
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
@@ -89,7 +89,8 @@ def reshape(x: Value, shape) -> Value:
         total = product(x.shape)
         if total % known != 0:
             fail("reshape", f"shape {tuple(shape)} is invalid for input {x}")
-        shape[unknown[0]] = total // known
+        inferred = total // known
+        shape[unknown[0]] = 1 if hint(inferred) == 1 and inferred == 1 else inferred
     if len(shape) == x.ndim and builtins.all(a is b or a == b for a, b in zip(shape, x.shape)):
         return x
     return PRIMITIVES["reshape"](x, shape=tuple(shape))

@@ -159,7 +159,8 @@ def type_as(input, other):
 
 def _add_cast(name: str, dtype) -> None:
     def cast(input, memory_format=preserve_format):
-        return converted(input, dtype)
+        result = converted(input, dtype)
+        return result if memory_format is preserve_format else contiguous(result, memory_format)
 
     cast.__name__ = name
     cast.__doc__ = f"The tensor as {dtype.name}."

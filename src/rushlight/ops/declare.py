@@ -38,7 +38,7 @@ STATIC_TYPES = {
 class Derived:
     """The body of an op that other ops' calls give rise to: what reaches it was checked before."""
 
-    view, mutates, visible, vjp_rule = False, (), None, None
+    view, mutates, visible, vjp_rule, row_major = False, (), None, None, False
 
     def check_tensors(self, key: tuple) -> None:
         """There is nothing to check."""
@@ -67,6 +67,7 @@ class Declaration:
         narrows=False,
         exact=False,
         channels=False,
+        row_major=False,
         natural=None,
     ):
         written = getattr(body, "__wrapped__", body)  # inside of decorators, which hide defaults
@@ -83,6 +84,7 @@ class Declaration:
         self.tuple_position = self.tuples.index(True) if True in self.tuples else None
         self.required = next((i for i, name in enumerate(self.names) if name in self.defaults), count)
         self.mutates, self.narrows, self.exact, self.channels = tuple(mutates), narrows, exact, channels
+        self.row_major = row_major
         self.natural = None if natural is None else self.names.index(natural)
         self.vjp_rule = None
         self.types = {i: t for i, name in enumerate(self.names) if (t := self.types_of(name, body.__annotations__))}
@@ -179,6 +181,7 @@ def op(
     narrows=False,
     exact=False,
     channels=False,
+    row_major=False,
     natural=None,
     public=True,
 ):
@@ -196,6 +199,7 @@ def op(
     narrows   the in-place form casts its result to the target's type, whatever that loses
     exact     the in-place form and `out=` take a target of the result's very type alone
     channels  keeps channels_last memory of its first argument
+    row_major  its results are row-major even where elements are only mapped to elements
     natural   name of a number that must not be negative where the first argument holds integers: an exponent
     public    has a name for users
     """
@@ -203,7 +207,8 @@ def op(
     def declare(body):
         name = body.__name__
         kind = {"view": view, "visible": visible, "mutates": mutates, "keeps": keeps, "channels": channels}
-        declaration = Declaration(body, name, narrows=narrows, exact=exact, natural=natural, **kind)
+        kind |= {"narrows": narrows, "exact": exact, "row_major": row_major, "natural": natural}
+        declaration = Declaration(body, name, **kind)
         made = make_op(declaration, body.__doc__)
         made.accepts_out = out
         made.vjp = lambda rule: set_rule(declaration, rule)

@@ -101,7 +101,7 @@ def _triangle(name: str, keeps, meaning: str):
 
     body.__name__ = name
     body.__doc__ = f"The elements of each matrix on and {meaning} the diagonal `diagonal`, zeros elsewhere."
-    return op(body, method=True, inplace=True, out=True)
+    return op(body, method=True, inplace=True, out=True, row_major=True)
 
 
 tril, triu = _triangle("tril", B.le, "below"), _triangle("triu", B.ge, "above")

@@ -10,7 +10,7 @@ from .declare import Number, composite, op
 from .indexing import fill_masked, filled_where, is_zero, selected
 
 
-@op(public=False)
+@op(public=False, row_major=True)
 def fill_both(input, mask, value: Number):
     """`masked_fill`, once the number is known to fit."""
     return filled_where(input, mask, value)

@@ -107,7 +107,7 @@ def add_result(finished: Finished, value, flat: list, declaration, j: int, trace
             )
     if getattr(declaration, "by_columns", False) and value.ndim > 1:  # set by the room linalg
         strides = column_strides(value.shape)
-    elif finished.elementwise:
+    elif finished.elementwise and not declaration.row_major:
         strides = elementwise_strides(value, flat)
     else:
         strides = natural_strides(value) or channels_strides(value, declaration.channels_source(flat, j))
@@ -211,16 +211,51 @@ def is_elementwise(graph) -> bool:
 
 
 def elementwise_strides(value: Value, flat: list):
-    """PyTorch keeps the order of dims of the first full-sized operand; None for row-major."""
+    """The order of dims of the operands, the first that tells two dims apart decides; None for row-major."""
     ndim = len(value.shape)
-    for operand in flat:
-        if operand.strides is None or len(operand.shape) != ndim or ndim < 2:
+    sizes = [hint(n) for n in value.shape]
+    if ndim < 2 or 0 in sizes:
+        return None
+    operands = [aligned_strides(operand, sizes) for operand in flat if broadcasts(operand, sizes)]
+    order = list(range(ndim))
+    for i in range(1, ndim):  # insertion sort, from the outermost dim inwards reversed: as PyTorch's iterator does
+        here = i
+        for j in range(i - 1, -1, -1):
+            before = lies_before(order[ndim - 1 - j], order[ndim - 1 - here], operands, sizes)
+            if before < 0:
+                break
+            if before > 0:
+                order[ndim - 1 - j], order[ndim - 1 - here] = order[ndim - 1 - here], order[ndim - 1 - j]
+                here = j
+    return None if order == list(range(ndim)) else strides_in_order(value.shape, order)
+
+
+def broadcasts(operand: Value, sizes: list) -> bool:
+    """Whether a tensor, as it is, broadcasts to the result; others were reshaped on the way."""
+    if operand.strides is None or len(operand.shape) > len(sizes):
+        return False
+    return all(hint(n) in (1, size) for n, size in zip(operand.shape[::-1], sizes[::-1]))
+
+
+def aligned_strides(operand: Value, sizes: list) -> list:
+    """The strides of an operand for each dim of the result, 0 where it is broadcast."""
+    missing = len(sizes) - len(operand.shape)
+    own = [
+        0 if hint(n) == 1 != size else hint(s) for n, s, size in zip(operand.shape, operand.strides, sizes[missing:])
+    ]
+    return [0] * missing + own
+
+
+def lies_before(inner: int, outer: int, operands: list, sizes: list) -> int:
+    """-1 if dim `inner` lies closer together in memory than `outer`, 1 if it is the other way, 0 if nothing tells."""
+    for strides in operands:
+        if strides[inner] == 0 or strides[outer] == 0:
             continue
-        if any(hint(a) != hint(b) for a, b in zip(operand.shape, value.shape)):
-            continue
-        order = dim_order(operand)
-        return None if order == tuple(range(ndim)) else strides_in_order(value.shape, order)
-    return None
+        if strides[inner] != strides[outer]:
+            return -1 if strides[inner] < strides[outer] else 1
+        if sizes[inner] > sizes[outer]:
+            return 1
+    return 0
 
 
 def dim_order(operand: Value) -> tuple:

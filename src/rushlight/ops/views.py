@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.graph import Value
-from ..ir.sizes import Sym, contiguous_strides
+from ..ir.sizes import Sym, contiguous_strides, hint
 from .lazy import CONJ, NODES
 
 
@@ -99,7 +99,7 @@ _STRIDE_RULES = {
 
 
 def _is_one(size) -> bool:
-    return type(size) is int and size == 1
+    return hint(size) == 1 and size == 1  # a computed size that is 1 now becomes a condition of the plan
 
 
 def _is_zero(size) -> bool:

@@ -198,4 +198,6 @@ def store(out: Tensor, result: Tensor, name: str = "out") -> Tensor:
                 stacklevel=4,
             )
         engine.resize(out, tuple(result.shape))
+        if not result.is_contiguous() and not result._layout.overlapping:
+            engine.become_view(out, out.as_strided(result.shape, result.stride()))
     return out.copy_(result)
