@@ -108,15 +108,14 @@ def check_extra(x, extra, dim: int) -> None:
 
 
 # -- the trapezoidal rule -------------------------------------------------------------------------
-def areas(y, x, dx, dim: int):
-    """The area under each step, with its dim last."""
+def doubled_areas(y, x, dx, dim: int):
+    """Twice the area under each step, with its dim last. Whole numbers wrap around in their type, as in PyTorch."""
     d = B.wrap_dim(dim, y.ndim)
-    y = signed(B.move_dim(y, d, y.ndim - 1))
+    y = B.move_dim(y, d, y.ndim - 1)
     size = y.shape[-1]
-    means = (B.narrow(y, -1, 0, size - 1) + B.narrow(y, -1, 1, size - 1)) / 2
+    heights = B.narrow(y, -1, 0, size - 1) + B.narrow(y, -1, 1, size - 1)
     if x is None:
-        return means * dx, d
-    x = signed(x)
+        return heights * dx, d
     if x.ndim > 1:
         x = B.move_dim(x, B.wrap_dim(dim, x.ndim), x.ndim - 1)
     if x.shape[-1] != size:
@@ -124,12 +123,7 @@ def areas(y, x, dx, dim: int):
             "trapezoid: there must be one `x` value for each sample point along the dimension of integration, got "
             f"{int(x.shape[-1])} for {int(size)}"
         )
-    return means * (B.narrow(x, -1, 1, size - 1) - B.narrow(x, -1, 0, size - 1)), d
-
-
-def signed(x):
-    """Whole numbers in int64: sums of narrow types would wrap around, and steps backwards are negative."""
-    return B.cast(x, dtypes.int64) if x.dtype.kind in "ui" else x
+    return heights * (B.narrow(x, -1, 1, size - 1) - B.narrow(x, -1, 0, size - 1)), d
 
 
 def check_trapezoid(name: str, *tensors) -> None:
@@ -146,8 +140,8 @@ def trapezoid(y, x=None, *, dx: Number = 1, dim: int = -1):
     if is_zero(y.shape[d]):
         dtype = y.dtype if y.dtype.kind in "fc" else dtypes.default
         return B.zeros((*y.shape[:d], *y.shape[d + 1 :]), dtype)
-    made, _ = areas(y, x, dx, dim)
-    return B.sum(made, (made.ndim - 1,))
+    made, _ = doubled_areas(y, x, dx, dim)
+    return B.sum(made, (made.ndim - 1,)) / 2
 
 
 @op
@@ -157,6 +151,6 @@ def cumulative_trapezoid(y, x=None, *, dx: Number = 1, dim: int = -1):
     d = B.wrap_dim(dim, y.ndim)
     if is_zero(y.shape[d]):
         return B.zeros(y.shape, y.dtype if y.dtype.kind in "fc" else dtypes.default)
-    made, d = areas(y, x, dx, dim)
-    running = B.cumsum(made, made.ndim - 1)
+    made, d = doubled_areas(y, x, dx, dim)
+    running = B.cumsum(made, made.ndim - 1) / 2
     return B.move_dim(running, running.ndim - 1, d)
