@@ -46,6 +46,10 @@ T.tensor([]).set_(T.DoubleStorage([1, 2, 3, 4]))
 T.tensor([]).set_(T.ones(4).double())
 T.tensor([]).set_(T.FloatStorage([1, 2]), -1, (2,), (1,))
 T.tensor([]).set_(T.ones(4).untyped_storage(), 0, (4,))
+T.tensor([]).set_(T.FloatStorage([1, 2]), 0, (10,), (1,)).untyped_storage().nbytes()
+T.tensor([]).set_(T.FloatStorage([1, 2]), 2, (3, 2)).untyped_storage().nbytes()
+T.tensor([]).set_(T.FloatStorage([1, 2]), 0, (3,))[:2], T.tensor([]).set_(T.ones(2), 0, (4,), (2,)).shape
+T.ones(2, requires_grad=True).set_(T.ones(2).untyped_storage())
 T.tensor([]).set_(source=T.FloatStorage([1, 2]), storage_offset=0, size=(2,), stride=(1,))
 x.storage().pickle_storage_type(), x.storage_type() is T.FloatStorage, x.double().storage_type() is T.DoubleStorage
 T.is_storage(x.storage()), T.is_storage(x.untyped_storage()), T.is_storage(x)
@@ -92,6 +96,8 @@ def test_memory_that_others_look_at_does_not_move():
         assert not x.untyped_storage().resizable()
         with pytest.raises(RuntimeError, match="not resizable"):
             x.untyped_storage().resize_(1 << 20)
+        with pytest.raises(RuntimeError, match="not resizable"):
+            rl.zeros(0).set_(x.untyped_storage(), 0, (1 << 18,))
         x.resize_(1 << 18)
         assert x[:4].tolist() == [0, 1, 2, 3] and held is not None
 

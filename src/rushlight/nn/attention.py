@@ -33,7 +33,7 @@ class MultiheadAttention(Module):
                 "instead"
             )
         if embed_dim % num_heads:
-            raise ValueError("embed_dim must be divisible by num_heads")
+            raise AssertionError("embed_dim must be divisible by num_heads")
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.kdim, self.vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
@@ -123,18 +123,18 @@ def multi_head_attention_forward(
 
 
 def _check_inputs(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, heads: int) -> bool:
-    """Whether the inputs have a batch dim; raises if they do not belong together."""
+    """Whether the inputs have a batch dim; AssertionError if they do not belong together."""
     if query.ndim not in (2, 3) or not query.ndim == key.ndim == value.ndim:
-        raise RuntimeError(
-            f"attention: query, key and value must all be 2-D or all 3-D, got {query.ndim}-D, {key.ndim}-D and "
-            f"{value.ndim}-D"
+        raise AssertionError(
+            f"query, key and value should all be unbatched (2-D) or all batched (3-D), but received {query.ndim}-D, "
+            f"{key.ndim}-D and {value.ndim}-D tensors"
         )
     if query.shape[-1] != embed_dim:
-        raise RuntimeError(f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}")
-    if tuple(key.shape[:-1]) != tuple(value.shape[:-1]):
-        raise RuntimeError(f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}")
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}")
+    if key.shape[:-1] != value.shape[:-1]:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
     if embed_dim % heads:
-        raise RuntimeError(f"embed_dim {embed_dim} not divisible by num_heads {heads}")
+        raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {heads}")
     return query.ndim == 3
 
 
@@ -162,6 +162,10 @@ def _merged_mask(attn_mask, key_padding_mask, q: Tensor, k: Tensor, heads: int) 
             )
         merged = F.pad(merged, (0, keys - merged.shape[2]))
     if key_padding_mask is not None:
+        if key_padding_mask.shape[0] != rows // heads:
+            raise AssertionError(
+                f"Expected key_padding_mask.shape[0] to be {rows // heads}, but got {key_padding_mask.shape[0]}"
+            )
         padding = _additive(key_padding_mask, q)
         padding = F.pad(padding, (0, keys - padding.shape[1]))
         padding = padding.repeat_interleave(heads, 0).unsqueeze(1)
@@ -174,7 +178,7 @@ def _additive(mask: Tensor, like: Tensor) -> Tensor:
     if mask.is_floating_point():
         return mask
     if str(mask.dtype).rpartition(".")[2] != "bool":
-        raise RuntimeError(f"attention: masks must be boolean or floating point, got {mask.dtype}")
+        raise AssertionError(f"only bool and floating types of masks are supported, got {mask.dtype}")
     return ops.zeros(mask.shape, dtype=like.dtype, device=like.device).masked_fill(mask, -math.inf)
 
 

@@ -60,7 +60,7 @@ class FunctionModule(Module):
 
     def _bind(self, args: tuple, kwargs: dict) -> dict:
         """Every option's value, from the arguments of the constructor."""
-        name, options = type(self).__name__, self.options
+        name, options = f"{type(self).__name__}.__init__", self.options
         if len(args) > len(options):
             raise TypeError(f"{name}() takes at most {len(options)} arguments ({', '.join(options)}), got {len(args)}")
         given = dict(zip(options, args))
@@ -73,7 +73,8 @@ class FunctionModule(Module):
         bound = {**options, **given}
         missing = [key for key, value in bound.items() if value is REQUIRED]
         if missing:
-            raise TypeError(f"{name}() missing required argument: '{missing[0]}'")
+            words = " and ".join(map(repr, missing)), "" if len(missing) == 1 else "s"
+            raise TypeError(f"{name}() missing {len(missing)} required positional argument{words[1]}: {words[0]}")
         return bound
 
     def check(self) -> None:

@@ -19,18 +19,21 @@ class _ParameterContainer(Module):
         setattr(self, name, value)
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({name}): {_described(getattr(self, name))}" for name in self._names())
+        return "\n".join(f"  ({name}): {self._described(getattr(self, name))}" for name in self._names())
+
+    def _described(self, value) -> str:
+        if not isinstance(value, Tensor):
+            return f"Object of type: {type(value).__name__}"
+        kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
+        sizes = "x".join(map(str, value.shape))
+        return f"{kind} containing: [{self._type_of(value)} of size {sizes}]"
+
+    @staticmethod
+    def _type_of(value: Tensor):
+        return value.dtype
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(f"{type(self).__name__} should not be called.")
-
-
-def _described(value) -> str:
-    if not isinstance(value, Tensor):
-        return f"Object of type: {type(value).__name__}"
-    kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    sizes = "x".join(map(str, value.shape))
-    return f"{kind} containing: [{value.dtype} of size {sizes}]"
 
 
 class ParameterList(_ParameterContainer):
@@ -88,6 +91,10 @@ class ParameterDict(_ParameterContainer):
 
     def _names(self) -> list[str]:
         return list(self._keys)
+
+    @staticmethod
+    def _type_of(value: Tensor) -> str:
+        return value.type()
 
     def __getitem__(self, key: str):
         if key not in self._keys:

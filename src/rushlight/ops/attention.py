@@ -6,6 +6,8 @@ import math
 
 from ..ir import build as B
 from ..ir import dtypes
+from ..ir.sizes import hint
+from .checks import scalar_type
 from .declare import Number, Tensor, composite, op
 from .softmax_family import softmax
 from .widths import wide_type
@@ -35,6 +37,12 @@ def check_attention(query, key, value, mask) -> None:
             "scaled_dot_product_attention: Expected query, key, and value to all be at least 2 dimensional, but got "
             f"{query.ndim}, {key.ndim} and {value.ndim}"
         )
+    if query.dtype.kind not in "fc":
+        raise RuntimeError(
+            "scaled_dot_product_attention: expected queries, keys and values of floating point, got "
+            f"{scalar_type(query.dtype)}"
+        )
+    check_sizes(query, key, value)
     if mask is not None and mask.dtype is not dtypes.bool_ and mask.dtype not in (query.dtype, dtypes.float32):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
@@ -42,9 +50,28 @@ def check_attention(query, key, value, mask) -> None:
         )
 
 
+def check_sizes(query, key, value=None) -> None:
+    """RuntimeError unless queries meet keys of their width, and keys as many values."""
+    if query.shape[-1] != key.shape[-1]:
+        raise RuntimeError(
+            "scaled_dot_product_attention: query and key must have the same last dimension, got query "
+            f"{shape_of(query)} and key {shape_of(key)}"
+        )
+    if value is not None and key.shape[-2] != value.shape[-2]:
+        raise RuntimeError(
+            "scaled_dot_product_attention: there must be as many values as keys (dimension -2), got key "
+            f"{shape_of(key)} and value {shape_of(value)}"
+        )
+
+
+def shape_of(x) -> list:
+    return list(map(hint, x.shape))
+
+
 @op(public=False)
 def attention_scores(query, key: Tensor, mask=None, causal: bool = False, scale: Number = None):
     """How much of each value every query takes, in the queries' type."""
+    check_sizes(query, key)
     return B.cast(attention_weights(query, key, mask, causal, scale), query.dtype)
 
 
@@ -54,6 +81,16 @@ def attention(query, key: Tensor, value: Tensor, mask=None, causal: bool = False
     check_attention(query, key, value, mask)
     weights = attention_weights(query, key, mask, causal, scale)
     return B.cast(B.matmul(weights, B.cast(value, weights.dtype)), query.dtype)
+
+
+def check_heads(query, key, value) -> None:
+    """RuntimeError unless the heads of queries can be shared evenly among those of keys and of values."""
+    heads = [x.shape[-3] if x.ndim > 2 else 0 for x in (query, key, value)]
+    if 0 in heads or heads[0] % heads[1] or heads[0] % heads[2]:
+        raise RuntimeError(
+            "scaled_dot_product_attention: with enable_gqa the number of heads (dimension -3) of key and value must "
+            f"divide that of query, got query {list(query.shape)}, key {list(key.shape)}, value {list(value.shape)}"
+        )
 
 
 @composite
@@ -68,6 +105,7 @@ def scaled_dot_product_attention(
     if is_causal and attn_mask is not None:
         raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if enable_gqa:
+        check_heads(query, key, value)
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
     extra = () if scale is None else (float(scale),)
     if dropout_p > 0.0:

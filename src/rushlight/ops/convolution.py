@@ -42,6 +42,11 @@ def check_conv(name: str, x, weight, bias, stride, padding, dilation, groups: in
         raise RuntimeError(f"{name}: negative padding is not supported, got {padding}")
     if groups <= 0:
         raise RuntimeError(f"{name}: groups must be a positive integer, got {groups}")
+    if weight.shape[0] < groups:
+        raise RuntimeError(
+            f"{name}: Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of "
+            f"size {shape_of(weight)} instead"
+        )
     if bias is not None:
         check_same_dtype(name, x, weight, bias)
     else:
@@ -64,14 +69,15 @@ def check_channels(name: str, x, weight, bias, groups: int) -> None:
         raise RuntimeError(f"{name}: expected bias of shape ({hint(weight.shape[0])},), got {tuple(shape_of(bias))}")
 
 
-def check_kernel_fits(name: str, x, weight, padding, dilation) -> None:
-    for size, k, p, d in zip(x.shape[2:], weight.shape[2:], padding, dilation):
-        if size + 2 * p < d * (k - 1) + 1:
-            raise RuntimeError(
-                f"{name}: Calculated padded input size per channel: {hint(size) + 2 * p}. Kernel size: "
-                f"{hint(d * (k - 1) + 1)}. "
-                "Kernel size can't be greater than actual input size"
-            )
+def check_kernel_fits(x, weight, padding, dilation) -> None:
+    padded = [size + 2 * p for size, p in zip(x.shape[2:], padding)]
+    kernel = [d * (k - 1) + 1 for k, d in zip(weight.shape[2:], dilation)]
+    if any(have < need for have, need in zip(padded, kernel)):
+        have, need = (" x ".join(str(hint(n)) for n in sizes) for sizes in (padded, kernel))
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({have}). Kernel size: ({need}). Kernel size can't be greater "
+            "than actual input size"
+        )
 
 
 def explicit_padding(x, weight, stride, padding: str, dilation, name: str):
@@ -99,7 +105,7 @@ def convolve(name: str, n: int, x, weight, bias, stride, padding, dilation, grou
     padding = per_dim(padding, n, name, "padding")
     check_conv(name, x, weight, bias, stride, padding, dilation, groups, n)
     check_channels(name, x, weight, bias, groups)
-    check_kernel_fits(name, x, weight, padding, dilation)
+    check_kernel_fits(x, weight, padding, dilation)
     result = conv(x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
     if bias is not None:
         result = result + B.reshape(bias, (1, bias.shape[0], *(1,) * n))
@@ -144,6 +150,8 @@ def convolve_transposed(name: str, n: int, x, weight, bias, stride, padding, out
             f"{name}: weight expects {hint(weight.shape[0])} input channels but input has {hint(x.shape[1])} "
             f"(input {tuple(shape_of(x))}, weight {tuple(shape_of(weight))})"
         )
+    if any(type(n) is int and n == 0 for n in weight.shape):
+        raise RuntimeError(f"{name}: non-empty {n + 2}D weight tensor expected, but got: {shape_of(weight)}")
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation)):
         raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {extra}")
     shape = tuple(

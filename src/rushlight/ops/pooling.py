@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.engine import DividedByZero
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.primitives.window import adaptive_avg_pool, adaptive_max_pool, avg_pool, max_pool
@@ -117,6 +118,8 @@ def _avg(n: int):
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         kernel, strides, pads, _, shape = geometry(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
+        if n == 3:
+            check_volume(input.shape[-3:], kernel)
         x = B.cast(input, dtypes.float64) if input.dtype is dtypes.int64 else input
         check_kinds(name, x.dtype, "f")
         mean = avg_pool(
@@ -133,6 +136,13 @@ def _avg(n: int):
     body.__name__ = name
     body.__doc__ = f"The mean of each window of {n} dims; `stride` is `kernel_size` unless given."
     return op(body, channels=True, out=True)
+
+
+def check_volume(size, kernel) -> None:
+    """A volume must have room for one whole window, whatever is padded: PyTorch's rule in 3 dims alone."""
+    if any(n < k for n, k in zip(size, kernel)):
+        have, need = (" ".join(f"{d}: {hint(n)}" for d, n in zip("THW", sizes)) for sizes in (size, kernel))
+        raise RuntimeError(f"input image ({have}) smaller than kernel size ({need})")
 
 
 def truncated(mean):
@@ -207,6 +217,8 @@ adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = map(_adaptive_ma
 
 def _lp(n: int):
     def function(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+        if norm_type == 0:
+            raise DividedByZero(f"lp_pool{n}d: norm_type must not be zero")
         kernel = per_dim(window(kernel_size), n, f"lp_pool{n}d", "kernel_size")
         pool = (avg_pool1d, avg_pool2d, avg_pool3d)[n - 1]
         total = pool(input.pow(norm_type), kernel, window(stride), 0, ceil_mode) * product(kernel)

@@ -6,7 +6,6 @@ import math
 
 from ..ir import build as B
 from ..ir import dtypes
-from .convolution import per_dim
 from .declare import composite, op
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
@@ -188,19 +187,32 @@ def target_size(input, n: int, size, scale_factor, recompute):
             else "only one of size or scale_factor should be defined"
         )
     if size is not None:
-        size = per_dim(size if isinstance(size, int) else tuple(size), n, "interpolate", "size")
-        if any(s <= 0 for s in size):
-            raise RuntimeError(f"Input and output sizes should be greater than 0, but got output {list(size)}")
-        return tuple(size), (None,) * n
+        size = (size,) * n if isinstance(size, int) else tuple(size)
+        if len(size) != n:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input with spatial "
+                f"dimensions of {list(input.shape[2:])} and output size of {size}"
+            )
+        return positive(size, input), (None,) * n
     factors = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * n
     if len(factors) != n:
         raise ValueError(
             f"Input and scale_factor must have the same number of spatial dimensions, got {n} and {len(factors)}"
         )
-    if not all(0 < f < math.inf for f in factors):
-        raise ValueError(f"interpolate: scale_factor must be positive and finite, got {list(factors)}")
-    size = tuple(math.floor(s * f) for s, f in zip(input.shape[2:], factors))
+    if not all(-math.inf < f < math.inf for f in factors):
+        raise ValueError(f"interpolate: scale_factor must be finite, got {list(factors)}")
+    size = positive(tuple(math.floor(s * f) for s, f in zip(input.shape[2:], factors)), input)
     return size, (None,) * n if recompute else tuple(float(f) for f in factors)
+
+
+def positive(size: tuple, input) -> tuple:
+    """Output sizes; RuntimeError if there is nothing to compute."""
+    if any(n <= 0 for n in size):
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} output "
+            f"{list(size)}"
+        )
+    return size
 
 
 @composite
