@@ -35,6 +35,8 @@ def storage_type(input) -> type:
 @composite(method=True, public=False)
 def set_(input, source=None, storage_offset=0, size=None, stride=None):
     """Let the tensor lie in the memory of `source`, a tensor or storage, from now on; without it, become empty."""
+    if input.requires_grad and input.is_leaf and engine.is_grad_enabled():
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if source is None:
         source = engine.empty_tensor(engine.layout_of((0,), None, input.dtype))
     if isinstance(source, Tensor):
@@ -54,9 +56,17 @@ def set_(input, source=None, storage_offset=0, size=None, stride=None):
         shape, strides = ((memory.nbytes // input.element_size() - storage_offset,) if size is None else size), None
     if size is not None:
         shape, strides = size, stride
+        make_room(memory, engine.layout_of(tuple(size), stride, input.dtype), storage_offset)
     bits = input._layout.bits
     engine.set_tensor(input, engine.make_tensor(memory, storage_offset, shape, strides, input.dtype, bits=bits))
     return input
+
+
+def make_room(memory: Storage, layout, offset: int) -> None:
+    """Let a storage grow if it is too small for a tensor of a layout at an offset (in elements)."""
+    needed = (offset + 1 + sum((n - 1) * step for n, step in zip(layout.shape, layout.strides))) * layout.dtype.itemsize
+    if layout.numel and offset >= 0 and needed > memory.nbytes:
+        memory.resize(needed)
 
 
 # -- sizes ------------------------------------------------------------------------------------------

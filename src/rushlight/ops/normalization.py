@@ -124,7 +124,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         return batch_norm_eval(input, running_mean, running_var, weight, bias, float(eps))
     count = input.numel() // input.shape[1] if input.shape[1] else 0
     if count == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     result, mean, var = batch_norm_train(input, weight, bias, float(eps))
     if running_mean is not None:
         update_statistics(running_mean, running_var, mean, var, float(momentum), count / (count - 1.0))
@@ -296,7 +296,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
     input: (N, C, ...); weight, bias: (C,) or None; C is a multiple of `num_groups`.
     """
     if input.ndim >= 2 and num_groups > 0 and input.numel() == num_groups:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     return group_norm_of(input, num_groups, weight, bias, float(eps))
 
 
@@ -309,7 +309,7 @@ def instance_norm(
         return batch_norm_eval(input, running_mean, running_var, weight, bias, float(eps))
     n, c = input.shape[0], input.shape[1]
     if input.numel() == n * c:
-        raise ValueError(f"Expected more than 1 spatial element when training, got input size {list(input.shape)}")
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     if running_mean is not None:
         rows = input.detach().reshape(n, c, -1)
         mean, var = rows.mean(2).mean(0), rows.var(2).mean(0)
