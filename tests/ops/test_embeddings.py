@@ -12,6 +12,8 @@ FLAT, OFFSETS, GRID = "L([0, 1, 2, 2, 1, 1])", "L([0, 2, 2, 5])", "L([[0, 1], [2
     {F}.embedding({GRID}.int(), X)
     {F}.embedding(L([3]), X)
     {F}.embedding({GRID}, X.clone(), max_norm=3.0)
+    {F}.embedding({GRID}, X.clone(), max_norm=3.0, norm_type=math.inf)
+    {F}.embedding({GRID}, X.clone(), max_norm=3.0, norm_type=1)
     {F}.embedding({GRID}, X, padding_idx=3)
     {F}.one_hot(T.arange(5) % 3)
     {F}.one_hot(T.arange(6).reshape(2, 3) % 3, 5)

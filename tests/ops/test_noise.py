@@ -10,6 +10,7 @@ from .parity import agree, table
 DROPS = """
 T.nn.functional.dropout(T.ones(4,dtype=T.int64))
 T.nn.functional.dropout(T.ones(4),1.5)
+T.nn.functional.gumbel_softmax(T.arange(6.).reshape(2,3).t())
 T.nn.functional.dropout(T.ones(4),1.)
 T.nn.functional.dropout(T.ones(4),0.5,False)
 T.nn.functional.dropout(T.ones(40),0.3)

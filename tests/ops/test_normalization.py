@@ -17,6 +17,12 @@ F.group_norm(x,2,w,w)
 F.group_norm(x,3)
 F.group_norm(x[:1,:,0],4)
 F.layer_norm(x,[5])
+F.layer_norm(x[:,:,:0],(0,))
+F.layer_norm(x[:0],(4,5))
+F.group_norm(x[:,:,:0],2,w,w)
+[F.batch_norm(x[:,:,:0],m,v,w,w,True),m,v]
+[part.requires_grad for part in T.native_layer_norm(x.clone().requires_grad_(),(5,),None,None,1e-5)]
+[part.dtype for part in T.native_layer_norm(x.bfloat16(),(5,),None,None,1e-5)]
 F.layer_norm(x,(4,5))
 F.layer_norm(x,(4,))
 F.layer_norm(x,(5,),w)

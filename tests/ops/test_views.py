@@ -35,3 +35,28 @@ def test_unflatten_is_a_view_where_it_infers_one():
     x = rushlight.zeros(2, 1, 3)
     assert x.unflatten(0, (-1, 2)).data_ptr() == x.data_ptr()
     assert tuple(x.unfold(2, 3, 1).view(-1, 3).shape) == (2, 3)
+
+
+def test_what_is_as_asked_for_comes_back_itself():
+    x, y = rushlight.ones(3), rushlight.ones(2, 3)
+    assert +x is x and rushlight.positive(x) is x
+    assert x.flatten() is x and y.flatten(1, 1) is y
+    assert y.sum_to_size(2, 3) is y
+    assert rushlight.broadcast_tensors(x, y)[1] is y
+
+
+def test_copies_of_views_need_no_strides_that_fit():
+    x = rushlight.arange(6).reshape(2, 3).t()
+    assert rushlight.view_copy(x, (2, 3)).tolist() == [[0, 3, 1], [4, 2, 5]]
+    assert rushlight.view_copy(rushlight.ones(2), rushlight.int32).dtype is rushlight.int32
+
+
+def test_a_hash_has_memory_of_its_own():
+    x = rushlight.tensor([5])
+    assert rushlight.hash_tensor(x).data_ptr() != x.data_ptr()
+
+
+def test_a_tensor_of_that_shape_is_not_resized():
+    x = rushlight.arange(6).reshape(2, 3).t()
+    assert x.resize_(3, 2).stride() == (1, 3)
+    assert rushlight.empty(3, 2, dtype=rushlight.int64, out=x).stride() == (1, 3)

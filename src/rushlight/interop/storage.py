@@ -77,7 +77,9 @@ def resize_(input, *sizes, size=None, memory_format=contiguous_format):
 
     if input.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    engine.resize(input, sizes_of(sizes, size))
+    shape = sizes_of(sizes, size)
+    if input.shape != shape:  # strides stay, too, where nothing changes
+        engine.resize(input, shape)
     if memory_format not in (contiguous_format, preserve_format, None):
         from ..ops.memory_format import channels_last_strides
 

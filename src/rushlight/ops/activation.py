@@ -32,7 +32,7 @@ def _(cotangents, outputs, input):
 def relu6(input):
     """The input limited to [0, 6]."""
     check_limits("relu6", input)
-    return B.where(B.lt(input, 0), 0, B.where(B.gt(input, 6), 6, input))
+    return B.where(B.le(input, 0), 0, B.where(B.ge(input, 6), 6, input))  # no slope at the limits themselves
 
 
 @op(inplace=True)
@@ -154,7 +154,7 @@ def hardtanh(input, min_val: float = -1.0, max_val: float = 1.0):
     """The input limited to [min_val, max_val]."""
     check_limits("hardtanh", input)
     low, high = (B.cast(limit, input.dtype) for limit in (min_val, max_val))
-    return B.where(B.lt(input, low), low, B.where(B.gt(input, high), high, input))
+    return B.where(B.le(input, low), low, B.where(B.ge(input, high), high, input))  # no slope at the limits
 
 
 def check_limits(name: str, x) -> None:
@@ -176,7 +176,8 @@ def hardsigmoid(input):
 def hardswish(input):
     """x * hardsigmoid(x) (Howard et al. 2019)."""
     check_kinds("hardswish_cpu", input.dtype, "f")
-    return B.where(B.le(input, -3), 0, B.where(B.ge(input, 3), input, input * (input + 3) / 6))
+    middle = B.where(B.ge(B.abs(input), 3), 0, input)  # the slope of infinity times itself is none
+    return B.where(B.le(input, -3), 0, B.where(B.ge(input, 3), input, middle * (middle + 3) / 6))
 
 
 @op(inplace=True, out=True)
@@ -196,7 +197,7 @@ def prelu(input, weight: Tensor):
         weight = B.reshape(weight, ())
     elif weight.ndim == 1 and input.ndim > 1:
         weight = B.reshape(weight, (1, weight.shape[0], *(1,) * (input.ndim - 2)))
-    return B.where(B.gt(input, 0), input, weight * input)
+    return B.where(B.gt(input, 0), 1, weight) * input
 
 
 def check_slopes(x, weight) -> None:

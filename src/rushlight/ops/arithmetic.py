@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.dtypes import category
@@ -247,7 +249,8 @@ def xlogy(input: Number, other: Number):
     check_tensor("xlogy", input, other)
     dtype = B.float_dtype(B.common_dtype(input, other))
     check_kinds("xlogy_cpu", dtype, "f")
-    zero = B.logical_and(B.eq(input, 0), B.logical_not(B.isnan(other)))
+    endless = B.logical_or(B.le(other, 0), B.eq(other, math.inf))  # elsewhere 0 * log(other) is 0, of slope log(other)
+    zero = B.logical_and(B.eq(input, 0), endless)
     return B.where(zero, 0.0, input * B.cast(B.log(B.where(zero, 1.0, other)), dtype))
 
 

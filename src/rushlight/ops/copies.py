@@ -38,10 +38,17 @@ def _same(input):
     return input
 
 
+def _viewed(input, *sizes, dtype=None, size=None):
+    """Another shape, or dtype; strides that allow no view do not matter to a copy."""
+    if dtype is not None or (len(sizes) == 1 and not isinstance(sizes[0], (int, tuple, list))):
+        return input.view(sizes[0] if dtype is None else dtype)
+    return input.reshape(*sizes) if size is None else input.reshape(size)
+
+
 def _detached(input):
     return input.detach()
 
 
 for _name in _VIEWS:
-    _own = {"slice": slice_, "alias": _same, "detach": _detached}.get(_name)
+    _own = {"slice": slice_, "alias": _same, "detach": _detached, "view": _viewed}.get(_name)
     _copying(_name, _own or METHODS.get(_name) or FUNCTIONS[_name])

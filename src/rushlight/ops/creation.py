@@ -143,7 +143,8 @@ def empty(
         strides = channels_last_strides(shape, memory_format)
     if out is not None:
         dtype_for(out, dtype)
-        engine.resize(out, shape)
+        if out.shape != shape:
+            engine.resize(out, shape)
         return out
     return fresh(shape, dtype, requires_grad, device, strides, layout)
 

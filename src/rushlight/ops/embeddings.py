@@ -53,7 +53,10 @@ def frequencies(indices, weight, dtype):
 @op(public=False)
 def limited(rows, max_norm: float, norm_type: float):
     """Rows scaled to a norm of at most `max_norm`."""
-    norm = B.pow(B.sum(B.pow(B.abs(rows), norm_type), (1,), True), 1 / norm_type)
+    largest = B.eq(norm_type, math.inf)
+    p = B.where(largest, 1.0, norm_type)
+    norm = B.pow(B.sum(B.pow(B.abs(rows), p), (1,), True), 1 / p)
+    norm = B.where(largest, B.max(B.abs(rows), (1,), True), norm)
     return B.where(B.gt(norm, max_norm), rows * (max_norm / (norm + 1e-7)), rows)
 
 

@@ -30,7 +30,9 @@ def check_generator(name: str, generator) -> None:
 
 # -- filling tensors --------------------------------------------------------------------------------
 def lies_dense(tensor: Tensor) -> bool:
-    return tensor.is_contiguous() or engine.dense_order(tensor._layout) is not None
+    """Whether memory holds the elements, all of them and nothing else."""
+    layout = tensor._layout
+    return not layout.bits and (tensor.is_contiguous() or engine.dense_order(layout) is not None)
 
 
 def drawn_into(tensor: Tensor, draw, *numbers) -> Tensor:

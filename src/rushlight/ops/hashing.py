@@ -52,4 +52,4 @@ def folded(bits):
         if bits.shape[-1] % 2:
             joined[..., 0] ^= bits[..., -1]
         bits = joined
-    return bits[..., 0].contiguous()
+    return bits[..., 0].clone()

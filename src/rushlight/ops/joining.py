@@ -329,7 +329,7 @@ def broadcast_tensors(*tensors):
     """Views of the tensors in their common shape."""
     tensors = listed(tensors)
     shape = B.broadcast_shapes(*(tuple(x.shape) for x in tensors))
-    return tuple(x.expand(shape) for x in tensors)
+    return tuple(x if x.shape == shape else x.expand(shape) for x in tensors)
 
 
 @composite

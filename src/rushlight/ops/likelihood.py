@@ -100,12 +100,19 @@ def not_zero(total):
     return B.where(B.eq(total, 0), 1.0, total)
 
 
+def of_one_sample(input, target):
+    """The target without dims where there is one sample, not in a batch: it may come as a list of one."""
+    alone = input.ndim == 1 and target.ndim == 1 and target.shape[0] == 1
+    return target.reshape(()) if alone else target
+
+
 @composite
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """-input[target] of log-probabilities (N, C, ...) and classes (N, ...).
 
     weight: (C,), counted in the mean as well; targets of `ignore_index` count nothing.
     """
+    target = of_one_sample(input, target)
     return nll_of(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
 
 
@@ -223,6 +230,7 @@ def cross_entropy(
                 f"classes but got weight tensor of shape: {list(weight.shape)}"
             )
         return cross_entropy_probabilities(input, target, weight, reduction, *smoothing)
+    target = of_one_sample(input, target)
     if target.dtype.is_floating_point or target.dtype not in (dtypes.int64, dtypes.uint8):
         check_classes("cross_entropy", input, target, weight)
         check_target("cross_entropy", target)

@@ -78,7 +78,9 @@ def smooth_l1_of(input, target: Tensor, reduction: str, beta: float = 1.0):
     """Squared below `beta`, absolute above."""
     check_kinds("smooth_l1_cpu", B.common_dtype(input, target), "f")
     d = B.abs(input - target)
-    return reduced(B.where(B.lt(d, beta), 0.5 * d * d / beta, d - 0.5 * beta), reduction)
+    far = B.ge(d, beta)
+    small = B.where(far, 0, d)  # the slope of infinity squared is none
+    return reduced(B.where(far, d - 0.5 * beta, 0.5 * small * small / beta), reduction)
 
 
 @op(public=False)
@@ -86,7 +88,9 @@ def huber_of(input, target: Tensor, reduction: str, delta: float = 1.0):
     """Squared below `delta`, linear above."""
     check_kinds("huber_cpu", B.common_dtype(input, target), "f")
     d = B.abs(input - target)
-    return reduced(B.where(B.le(d, delta), 0.5 * d * d, delta * (d - 0.5 * delta)), reduction)
+    far = B.gt(d, delta)
+    small = B.where(far, 0, d)
+    return reduced(B.where(far, delta * (d - 0.5 * delta), 0.5 * small * small), reduction)
 
 
 def check_weight(weight, input) -> None:

@@ -51,7 +51,7 @@ def multi_margin_of(input, target: Tensor, p: int, margin: float, weight=None, r
         missed = missed * B.take(weight, y, dim=0)
     others = B.ne(B.iota(x.shape, 1), y)
     loss = B.sum(B.where(others, missed, 0), (1,)) / classes
-    return reduced(loss if input.ndim == 2 else B.reshape(loss, ()), reduction)
+    return reduced(loss if input.ndim == 2 else B.reshape(loss, target.shape), reduction)
 
 
 @composite

@@ -21,8 +21,14 @@ _MODES = ("sum", "mean", "max")
 # -- normalisation ------------------------------------------------------------------------------
 def statistics(x, dims: tuple, eps: float, keepdim: bool = False) -> tuple:
     """(means, 1 / sqrt(variance + eps)) over dims."""
-    wide = x.to(wide_type(x.dtype))
+    wide = x.detach().to(wide_type(x.dtype))
     return wide.mean(dims, keepdim), (wide.var(dims, correction=0, keepdim=keepdim) + eps).rsqrt()
+
+
+def narrowed(x, weight, found: tuple) -> tuple:
+    """Statistics in the input's dtype, or wide beside a wider weight."""
+    narrow = weight is None or weight.dtype is x.dtype
+    return tuple(s.to(x.dtype) for s in found) if narrow else found
 
 
 @composite
@@ -38,14 +44,16 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """(layer norm of the input, means, 1 / sqrt(variance + eps)), the statistics with dims of size 1."""
     dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    return layer_norm(input, normalized_shape, weight, bias, eps), *statistics(input, dims, eps, True)
+    return layer_norm(input, normalized_shape, weight, bias, eps), *narrowed(
+        input, weight, statistics(input, dims, eps, True)
+    )
 
 
 @composite
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """(group norm of the input (N, C, *), means, 1 / sqrt(variance + eps)), the statistics (N, group)."""
     result = group_norm_of(input, group, weight, bias, float(eps))
-    return result, *statistics(input.reshape(N, group, -1), (2,), eps)
+    return result, *narrowed(input, weight, statistics(input.reshape(N, group, -1), (2,), eps))
 
 
 @composite

@@ -234,7 +234,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """A sample of the Gumbel-softmax distribution (Jang et al., 2017); one-hot if `hard`, with the soft gradient."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    noise = fresh(tuple(logits.shape), logits.dtype, strides=strides_like(logits, preserve_format), like=logits)
+    noise = fresh(tuple(logits.shape), logits.dtype, like=logits)
     gumbels = -exponential_(noise).log()
     soft = ((logits + gumbels) / tau).softmax(dim)
     if not hard:

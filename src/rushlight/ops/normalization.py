@@ -126,7 +126,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     if count == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     result, mean, var = batch_norm_train(input, weight, bias, float(eps))
-    if running_mean is not None:
+    if running_mean is not None and count:
         update_statistics(running_mean, running_var, mean, var, float(momentum), count / (count - 1.0))
     return result
 
@@ -160,6 +160,9 @@ def normalised_dims(x, normalized_shape) -> tuple:
 # -- rows: what layer, group and RMS normalisation have in common -------------------------------------
 def unit_rows(wide, dims, eps):
     """Rows of mean 0 and variance 1, the means, and 1 / sqrt(variance + eps)."""
+    if product(wide.shape[d] for d in dims) == 0:  # no elements, and a mean that would divide by their number
+        nothing = B.zeros(tuple(1 if d in dims else n for d, n in enumerate(wide.shape)), wide.dtype)
+        return wide, nothing, nothing
     mean = B.mean(wide, dims, True)
     centred = wide - mean
     inverse = B.rsqrt(B.mean(centred * centred, dims, True) + eps)

@@ -6,9 +6,10 @@ import math
 
 from ..core import engine
 from ..core.engine import Tensor
+from ..ir import build as B
 from ..ir import dtypes
 from .creation import delivered, dtype_for, fresh, place_of, sizes_of, strides_like
-from .declare import composite
+from .declare import composite, op
 from .filling import (
     bernoulli_,
     check_generator,
@@ -173,6 +174,24 @@ def randint_like(
     return delivered(drawn(made, draw_integers, low, high, generator), None, requires_grad)
 
 
+# -- outcomes: functions of probabilities and rates, of slope zero ----------------------------------
+def _outcome(name: str):
+    def body(input, made: Tensor):
+        return made
+
+    body.__name__, body.__doc__ = name, "What was drawn, recorded beside the probabilities that it was drawn with."
+    recorded = op(body, public=False)
+
+    @recorded.vjp
+    def _(cotangents, outputs, input, made):
+        return B.zeros_like(input), None
+
+    return recorded
+
+
+bernoulli_outcome, poisson_outcome = _outcome("bernoulli_outcome"), _outcome("poisson_outcome")
+
+
 # -- with parameters --------------------------------------------------------------------------------
 @composite(method=True)
 def bernoulli(input, p=None, *, generator=None, out=None):
@@ -181,6 +200,8 @@ def bernoulli(input, p=None, *, generator=None, out=None):
         return delivered(over_batch(lambda x, p: bernoulli(x, p, generator=generator), input, p), out)
     made = fresh(tuple(input.shape), input.dtype)
     bernoulli_(made, input if p is None else p, generator=generator)
+    if out is None and input.requires_grad and engine.is_grad_enabled():
+        return bernoulli_outcome(input, made)
     return delivered(made, out)
 
 
@@ -312,7 +333,7 @@ def poisson(input, generator=None):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     made = fresh(tuple(rates.shape), rates.dtype)
     source().fill_poisson(generator, made.data_ptr(), made.numel(), made.dtype.name, rates.data_ptr())
-    return made
+    return poisson_outcome(input, made) if input.requires_grad and engine.is_grad_enabled() else made
 
 
 @composite

@@ -54,9 +54,8 @@ def finish(called: Op, results, arguments: list, flat: list, tracer, out_layouts
     else:
         for j, value in enumerate(values):
             add_result(finished, value, flat, declaration, j, tracer)
-    finished.differentiable = any(
-        value is not None and value.dtype.kind in "fc" for value in map(as_value, flatten(values))
-    )
+    written = [flat[0]] if called.into >= 0 else map(as_value, flatten(values))  # comparisons in place write numbers
+    finished.differentiable = any(value is not None and value.dtype.kind in "fc" for value in written)
     return finished
 
 

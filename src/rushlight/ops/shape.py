@@ -166,7 +166,7 @@ def squeeze(input, dim: int | tuple | None = None):
     return B.squeeze(input, dim)
 
 
-@op(view=True, method=True)
+@op(view=True, keeps=True, method=True)
 def flatten(input, start_dim: int = 0, end_dim: int = -1):
     """Dims start_dim..end_dim as one."""
     return B.flatten(input, start_dim, end_dim)
@@ -238,7 +238,8 @@ def sum_to_size_(input, shape: tuple):
 def sum_to_size(input, *shape, size=None):
     """The sum over the dims that broadcasting to the tensor's shape would repeat."""
     shape = shape if size is None else (size,)
-    return sum_to_size_(input, tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+    shape = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    return input if input.shape == shape else sum_to_size_(input, shape)
 
 
 add_method("sum_to_size", sum_to_size)

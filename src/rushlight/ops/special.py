@@ -57,7 +57,7 @@ def _(cotangents, outputs, input):
 @special_binary("xlog1py", "xlog1py_cpu")
 def xlog1py(x, y):
     """x log(1 + y), 0 where x is 0."""
-    zero = B.logical_and(B.eq(x, 0), B.logical_not(B.isnan(y)))
+    zero = B.logical_and(B.eq(x, 0), B.logical_or(B.le(y, -1), B.eq(y, math.inf)))
     return B.where(zero, 0, x * B.log1p(B.where(zero, 0, y)))
 
 
@@ -165,6 +165,7 @@ def _incomplete(name: str, function, doc: str):
     @made.vjp
     def _(cotangents, outputs, input, other):
         """x ** (a - 1) exp(-x) / gamma(a) by x; the derivative by a has no simple form: None."""
+        input, other = (B.cast(x, outputs[0].dtype) for x in (input, other))
         density = B.exp((input - 1) * B.log(other) - other - B.lgamma(input))
         return None, cotangents[0] * (density if function is B.gammainc else -density)
 

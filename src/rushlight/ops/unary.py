@@ -125,9 +125,9 @@ def square(input):
     return B.pow(input, 2)
 
 
-@op(method=True)
+@op(method=True, keeps=True)
 def positive(input):
-    """The input; RuntimeError for bools."""
+    """The input itself; RuntimeError for bools."""
     if input.dtype is dtypes.bool_:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
