@@ -330,3 +330,26 @@ def test_a_view_follows_a_write_into_its_base():
     y.mul_(2)
     (g,) = rl.autograd.grad((y * 3).sum() + view.sum(), x)
     assert g.tolist() == [12, 16]
+
+
+def test_only_wanted_cotangents_are_computed():
+    x, w = rl.ones(3, 4, requires_grad=True), rl.ones(4, 2, requires_grad=True)
+    bias = rl.ones(2, requires_grad=True)
+    y = rl.addmm(bias, x, w)
+    seen = []
+    y.grad_fn.register_hook(lambda arriving, leaving: seen.append([g is not None for g in arriving]))
+    for wanted in ([x], [bias, w], [x, w, bias]):
+        grads = rl.autograd.grad(y.sum(), wanted, retain_graph=True)
+        assert [g.shape for g in grads] == [t.shape for t in wanted]
+    y.sum().backward(inputs=[w], retain_graph=True)
+    y.sum().backward()
+    assert seen == [[False, True, False], [True, False, True], [True] * 3, [False, False, True], [True] * 3]
+    assert w.grad.tolist() == [[6.0, 6.0]] * 4
+
+
+def test_second_derivatives_of_a_part_of_the_cotangents():
+    x, w = leaf(2.0, 3.0), leaf(5.0, 7.0)
+    (gx,) = rl.autograd.grad((x * x * w * w).sum(), x, create_graph=True)  # 2 x w^2, without w's 2 w x^2
+    assert gx.tolist() == [100.0, 294.0]
+    gxx, gxw = rl.autograd.grad(gx.sum(), (x, w))
+    assert gxx.tolist() == [50.0, 98.0] and gxw.tolist() == [40.0, 84.0]  # 2 w^2 and 4 x w

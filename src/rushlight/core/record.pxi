@@ -12,11 +12,20 @@ cdef class GradientPlan:
     cdef tuple wanted         # flat inputs that get cotangents, in the order the op returns them
     cdef bint saves
     cdef readonly str name
+    cdef dict partial         # flags of the cotangents that are needed -> op that computes no others
 
     def __init__(self, op, save_inputs, save_outputs, differentiable, wanted, name):
         self.op, self.save_inputs, self.save_outputs = op, bytes(save_inputs), bytes(save_outputs)
         self.differentiable, self.wanted, self.name = bytes(differentiable), tuple(wanted), name
         self.saves = any(save_inputs) or any(save_outputs)
+        self.partial = {}
+
+    cdef Op op_for(self, bytes needed):
+        """The op that computes the cotangents flagged in `needed`, one flag for each of `wanted`."""
+        found = self.partial.get(needed)
+        if found is None:
+            found = self.partial[needed] = <Op?>_hooks["partial_backward"](self.op, needed)
+        return <Op>found
 
 
 @cython.final
@@ -29,15 +38,30 @@ cdef class OpNode(Node):
     cdef Py_ssize_t n_inputs
 
     cdef list apply(self, list cotangents):
+        return self._run(cotangents, None)
+
+    cdef list apply_needed(self, list cotangents, bytes needed):
+        """`apply`, with None for cotangents that are not flagged: they are not computed."""
+        cdef list found = self._run(cotangents, needed), laid = [None] * len(needed)
+        cdef Py_ssize_t i, given = 0
+        for i in range(len(needed)):
+            if needed[i]:
+                laid[i] = found[given]
+                given += 1
+        return laid
+
+    cdef list _run(self, list cotangents, bytes needed):
         cdef PyObject *local[MAX_FLAT]
         cdef PyObject **args = local
         cdef Py_ssize_t i, n
         cdef list keep
+        cdef Op op
         if self.args is None or self.plan is None:
             raise RuntimeError("Trying to backward through the graph a second time (or directly access saved tensors after they "
                                "have already been freed). Saved intermediate values of the graph are freed when you call "
                                ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
                                "the graph a second time or if you need to access saved tensors after calling backward.")
+        op = self.plan.op if needed is None else self.plan.op_for(needed)
         keep = list(self.args)  # another thread may release the node meanwhile
         n = len(keep)
         for i in range(n):
@@ -50,7 +74,7 @@ cdef class OpNode(Node):
         for i in range(n):
             args[i] = <PyObject *>keep[i]
         try:
-            found = call_op(self.plan.op, args, n, None)
+            found = call_op(op, args, n, None)
         finally:
             if args != local:
                 free(args)

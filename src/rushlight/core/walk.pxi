@@ -115,7 +115,7 @@ cdef _run(list starts, list cotangents, dict pending, dict captures, set active,
         if active is not None and node not in active:
             got = [None] * len(node.edges)
         else:
-            got = _apply(node, cts, create_graph)
+            got = _apply(node, cts, create_graph, None if active is None else _needed(node, active, captures))
         if not keep_graph:
             node.release()
         cts = None
@@ -160,7 +160,30 @@ def reaches_other_leaves(list roots not None, list own not None):
     return False
 
 
-cdef list _apply(Node node, list cts, bint create_graph):
+cdef bytes _needed(Node node, set active, dict captures):
+    """A flag for each edge of a recorded op, whether something wanted lies there; None if it does everywhere."""
+    cdef Py_ssize_t i, count = 0
+    cdef bytearray flags
+    if not isinstance(node, OpNode):
+        return None
+    flags = bytearray(len(node.edges))
+    for i in range(len(node.edges)):
+        if _leads_to(node, i, active, captures):
+            flags[i] = 1
+            count += 1
+    return None if count == len(node.edges) else bytes(flags)
+
+
+cdef bint _leads_to(Node node, Py_ssize_t i, set active, dict captures):
+    """Whether edge i leads to something captured."""
+    edge = node.edges[i]
+    if edge is None:
+        return False
+    slot = node.slots[i] if isinstance(edge, Node) else 0
+    return (isinstance(edge, Node) and edge in active) or (id(edge), slot) in captures
+
+
+cdef list _apply(Node node, list cts, bint create_graph, bytes needed):
     """Run a node with its hooks; nothing arrived for it: nothing leaves it."""
     cdef bint any_given = False
     for ct in cts:
@@ -177,7 +200,7 @@ cdef list _apply(Node node, list cts, bint create_graph):
                 check_gradients(node, cts, node.outputs, "outputs")
     cdef list got
     try:
-        got = node.apply(cts)
+        got = node.apply(cts) if needed is None else (<OpNode>node).apply_needed(cts, needed)
     except Exception:
         if _anomaly:
             _hooks["report_anomaly"](node)
@@ -237,11 +260,7 @@ cdef set _active(list order, dict captures):
     cdef list ordered = sorted(order, key=lambda n: (<Node>n).sequence)
     for node in ordered:  # inputs were recorded before their consumers
         for i in range(len(node.edges)):
-            edge = node.edges[i]
-            if edge is None:
-                continue
-            slot = node.slots[i] if isinstance(edge, Node) else 0
-            if (isinstance(edge, Node) and edge in active) or (id(edge), slot) in captures:
+            if _leads_to(node, i, active, captures):
                 active.add(node)
                 break
     return active

@@ -6,6 +6,7 @@ backward graph still reads after dead code is gone.
 
 from __future__ import annotations
 
+from ..core import engine
 from ..core.engine import GradientPlan, Layout, Op, Plan
 from ..ir import build as B
 from ..ir.derive import append_vjp
@@ -83,11 +84,23 @@ def make_gradient_plan(structure, plan: Plan, flags: tuple, tracer: Tracer) -> G
     kept_inputs = [1 if id(v) in used and not v.weak else 0 for v in flat]
     kept_outputs = [1 if v is not None and id(v) in used else 0 for v in outputs]
     name = structure.called.declaration.name
-    declaration = BackwardDeclaration(template, name + "_backward", flags, len(layouts))
-    backward = Op(declaration.name, (), b"", 0, plan_call, variadic=True)
-    backward.declaration = declaration
-    backward.structures = {}
+    backward = backward_op(template, name + "_backward", flags, len(layouts))
     return GradientPlan(backward, kept_inputs, kept_outputs, floating, wanted, title_of(name, plan.info))
+
+
+def backward_op(template: Template, name: str, flags: tuple, outputs: int) -> Op:
+    """The op that computes the cotangents of the flagged flat inputs."""
+    backward = Op(name, (), b"", 0, plan_call, variadic=True)
+    backward.declaration = BackwardDeclaration(template, name, flags, outputs)
+    backward.structures = {}
+    return backward
+
+
+def partial_backward(backward: Op, needed: bytes) -> Op:
+    """The op that computes some of a backward op's cotangents: a pass may want no others."""
+    whole, flags = backward.declaration, iter(needed)
+    chosen = tuple(bool(flag and next(flags)) for flag in whole.flags)
+    return backward_op(whole.template, whole.name, chosen, whole.outputs)
 
 
 def template_entries(template: Template, plan: Plan) -> list:
@@ -242,3 +255,6 @@ class CallRule:
                 parts = [None] * len(argument) if answer is None else answer
                 found += [part for part, a in zip(parts, argument) if isinstance(a, Value)]
         return [None if f is None else fitted(f, v) for f, v in zip(found, node.inputs)]
+
+
+engine.bind("partial_backward", partial_backward)
