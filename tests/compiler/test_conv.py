@@ -167,6 +167,38 @@ def test_blocks(name, layout, order):
     check(Case(**BLOCKS[name]), layout, order, pieces=5)
 
 
+COVERED = {
+    "rows of one channel": {"x": (3, 1, 9, 8), "w": (5, 1, 3, 8)},
+    "rows": {"x": (3, 4, 9, 8), "w": (5, 4, 3, 8)},
+    "columns": {"x": (2, 3, 6, 7), "w": (4, 3, 6, 2), "dilation": (1, 2)},
+    "rows, others padded": {"x": (2, 3, 7, 5), "w": (4, 3, 3, 5), "padding": (2, 0)},
+    "planes of one channel": {"x": (4, 1, 4, 3), "w": (6, 1, 4, 3), "stride": 2},
+    "planes": {"x": (30, 20, 4, 4), "w": (37, 20, 4, 4)},
+    "dilated, so that elements are left out": {"x": (2, 3, 7, 5), "w": (4, 3, 3, 3), "dilation": (3, 2)},
+    "two of three": {"x": (2, 2, 3, 5, 4), "w": (3, 2, 3, 2, 4), "stride": (1, 2, 3)},
+    "halves": {"x": (2, 3, 6, 5), "w": (4, 3, 2, 5), "dtype": "float16"},
+    "groups": {"x": (2, 6, 5, 4), "w": (4, 3, 5, 4), "groups": 2},
+}
+
+
+@pytest.mark.parametrize("name", COVERED)
+def test_axes_covered_by_one_window(name):
+    case = Case(**COVERED[name])
+    last = (0, *range(2, case.x.ndim), 1)
+    for layout, order in ((lambda a: a, None), (channels_last, last), (channels_last, None), (lambda a: a, last)):
+        check(case, layout, order)
+
+
+def test_one_window_costs_no_padding():
+    """The gradient of the input is one product, not a convolution of mostly padding."""
+    x, w = np.zeros((2, 3, 40, 64), "float32"), np.zeros((32, 3, 3, 64), "float32")
+    attrs = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1, "shape": (40, 64)}
+    gy = np.zeros((2, 32, 38, 1), "float32")
+    launches = bind("conv_input_grad", [gy, w], [(x.shape, "float32")], attrs).lowered.launches
+    taps = [launch for launch in launches if launch.kernel.name.startswith(("conv_columns", "conv_rows"))]
+    assert len(taps) == 1 and 64 not in [size for size in taps[0].params[3:6] if type(size) is int]
+
+
 @pytest.mark.parametrize("name", ["plain 3x3", "1x1", "depthwise"])
 def test_mixed_layouts(name):
     """The result has another layout than the operands."""

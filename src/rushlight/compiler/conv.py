@@ -16,6 +16,7 @@ from .conv_columns import launch_columns
 from .conv_copy import as_matrix, contiguous, copy_image, dense_like, permuted, weight_matrix, with_contiguous_side
 from .conv_depthwise import Filters, launch_depthwise
 from .conv_direct import direct_conv, direct_input_grad, direct_weight_grad
+from .conv_fold import covered_axes_folded
 from .conv_grad_columns import launch_grad_columns
 from .conv_grad_depthwise import launch_grad_depthwise
 from .conv_grad_rows import launch_grad_rows
@@ -42,7 +43,7 @@ def lower_conv(context, node, operands, results, epilogue: Epilogue | None = Non
     if x.dtype.kind != "f":
         direct_conv(context, shape, epilogue.bias, epilogue.relu)
         return
-    with single_precision(context, shape, "y") as shape:
+    with single_precision(context, shape, "y") as shape, covered_axes_folded(context, shape, "y") as shape:
         shape.x = with_contiguous_side(context, shape.x)
         bias = vector_of(context, epilogue.bias, shape.x.dtype) if epilogue.bias else None
         forward(context, shape, bias, epilogue.relu)
@@ -56,7 +57,7 @@ def lower_conv_input_grad(context, node, operands, results) -> None:
     if gy.dtype.kind != "f":
         direct_input_grad(context, shape)
         return
-    with single_precision(context, shape, "x") as shape:
+    with single_precision(context, shape, "x") as shape, covered_axes_folded(context, shape, "x") as shape:
         shape.y = with_contiguous_side(context, shape.y)
         input_grad(context, shape)
 
@@ -69,7 +70,7 @@ def lower_conv_weight_grad(context, node, operands, results) -> None:
     if gy.dtype.kind != "f":
         direct_weight_grad(context, shape)
         return
-    with single_precision(context, shape, "w") as shape:
+    with single_precision(context, shape, "w") as shape, covered_axes_folded(context, shape, "w") as shape:
         shape.x, shape.y = with_contiguous_side(context, shape.x), with_contiguous_side(context, shape.y)
         weight_grad(context, shape)
 
