@@ -109,7 +109,10 @@ def test_saving():
 
 
 def test_disabled_ones_do_nothing():
-    with pytest.warns(UserWarning, match="CUDA is not available"):
+    with (
+        pytest.warns(UserWarning, match="CUDA is not available"),
+        pytest.warns(FutureWarning, match="cuda.amp.GradScaler"),
+    ):
         absent = rl.cuda.amp.GradScaler()
     for scaler in (absent, GradScaler("cpu", enabled=False), GradScaler(enabled=False)):
         parameter, optimizer, _ = pieces()

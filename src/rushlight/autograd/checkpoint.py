@@ -8,6 +8,7 @@ import weakref
 
 from .. import random
 from ..core.engine import Tensor
+from ..ops.notices import warn_user
 from .backward import backward
 from .function import Function
 from .graph import saved_tensors_hooks
@@ -63,6 +64,8 @@ def checkpoint(
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug is not False:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        if not any(isinstance(value, Tensor) and value.requires_grad for value in args):
+            warn_user("None of the inputs have requires_grad=True. Gradients will be None")
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of ['default', 'none'] but got {determinism_check}")
@@ -91,6 +94,12 @@ class set_checkpoint_early_stop:
 
 def checkpoint_sequential(functions, segments: int, input, use_reentrant: bool | None = None, **kwargs):
     """Run modules one after another in `segments` parts, each but the last one checkpointed."""
+    if use_reentrant is None:
+        warn_user(
+            "checkpoint_sequential: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
+            "recommended; the default is still True."
+        )
+        use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterable, Iterator
 
+from ..ops.notices import warn_user
 from ..random import random_int64
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
@@ -12,6 +14,7 @@ from .fetch import make_fetcher
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Endless:
@@ -63,6 +66,13 @@ class DataLoader:
     def _check_workers(self) -> None:
         if self.num_workers < 0:
             raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+        if self.num_workers > PROCESSORS:
+            warn_user(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number "
+                f"of worker in current system is {PROCESSORS}, which is smaller than what this DataLoader is going to "
+                "create. Please be aware that excessive worker creation might get DataLoader running slow or even "
+                "freeze, lower the worker number to avoid potential slowness/freeze if necessary."
+            )
         if self.timeout < 0:
             raise ValueError("timeout option should be non-negative")
         if self.num_workers == 0:

@@ -11,6 +11,7 @@ from ..ir.primitives import fourier as primitives
 from ..ops import FUNCTIONS
 from ..ops.checks import scalar_type
 from ..ops.declare import composite, op
+from ..ops.notices import warn_user
 from ..ops.spatial import pad
 
 MOST_SHARES = 16  # frames that lie over one place and are added up in a single kernel
@@ -127,6 +128,17 @@ def stft(
                 "return_complex=True in a future PyTorch release."
             )
         return_complex = True
+    if not return_complex:
+        warn_user(
+            "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
+            "tensors for all inputs, and return_complex=False will raise an error."
+        )
+    if window is None:
+        warn_user(
+            "A window was not provided. A rectangular window will be applied, which is known to cause spectral "
+            "leakage. Other windows such as hann_window or hamming_window are recommended to reduce spectral leakage. "
+            "To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft)`."
+        )
     input = centred(input, n_fft, pad_mode) if center else input
     call = described("stft", input, n_fft, hop, length, window, normalized, onesided, return_complex, align_to_window)
     check_signal(call, input, n_fft, hop, length, window)

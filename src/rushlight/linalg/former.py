@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ops.declare import FUNCTIONS, add_method, composite
 from ..ops.named import named, named_call
+from ..ops.notices import warn_deprecated
 from ..ops.writing import store_all
 from . import (
     definite,
@@ -26,7 +27,6 @@ def declare(name: str, op) -> None:
     add_method(name, op)
 
 
-declare("cholesky", definite.cholesky_older)
 declare("cholesky_inverse", definite.cholesky_inverse)
 declare("cholesky_solve", definite.cholesky_solve)
 declare("det", determinants.det)
@@ -38,6 +38,13 @@ composite(exponential.matrix_exp, method=True)
 composite(low_rank.pca_lowrank)
 composite(low_rank.svd_lowrank)
 composite(preconditioned.lobpcg)
+
+
+@composite(method=True)
+def cholesky(input, upper=False, *, out=None):
+    """The Cholesky factor, lower triangular unless `upper`. Deprecated: see `linalg.cholesky`."""
+    warn_deprecated("cholesky", "linalg.cholesky")
+    return definite.cholesky_older(input, bool(upper), out=out)
 
 
 @composite(method=True)
@@ -83,8 +90,9 @@ def pinverse(input, rcond=1e-15):
 def lu(A, pivot=True, get_infos=False, out=None):
     """(LU, pivots), and LAPACK's info with `get_infos`: see `linalg.lu_factor` and `linalg.lu_factor_ex`.
 
-    Singular matrices are no error here.
+    Deprecated. Singular matrices are no error here.
     """
+    warn_deprecated("lu", "linalg.lu_factor")
     made = lu_factors.lu_factor_ex(A, pivot=pivot)
     if out is not None:
         made = store_all("lu", out, made[: 3 if get_infos else 2])
@@ -93,7 +101,8 @@ def lu(A, pivot=True, get_infos=False, out=None):
 
 @composite(method=True)
 def lu_solve(b, LU_data, LU_pivots, *, out=None):
-    """The solution of ``A @ x = b``, by the factors and pivots of A: see `linalg.lu_solve`."""
+    """The solution of ``A @ x = b``, by the factors and pivots of A. Deprecated: see `linalg.lu_solve`."""
+    warn_deprecated("lu_solve", "linalg.lu_solve")
     keywords = {} if out is None else {"out": out}
     return lu_factors.lu_solve(LU_data, LU_pivots, b, **keywords)
 
@@ -118,7 +127,8 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
 # -- QR ---------------------------------------------------------------------------------------
 @composite(method=True)
 def qr(input, some=True, *, out=None):
-    """(Q, R), reduced if `some`, else complete: see `linalg.qr`."""
+    """(Q, R), reduced if `some`, else complete. Deprecated: see `linalg.qr`."""
+    warn_deprecated("qr", "linalg.qr")
     return named("qr", reflections.qr(input, "reduced" if some else "complete", out=out))
 
 
@@ -135,8 +145,9 @@ def geqrf(input, *, out=None):
 # -- triangular systems -----------------------------------------------------------------------
 @composite(method=True)
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, out=None):
-    """(solution, cloned_coefficient) of ``A @ X = b`` (or ``A.mT @ X = b``) for triangular A: see
+    """(solution, cloned_coefficient) of ``A @ X = b`` (or ``A.mT @ X = b``) for triangular A. Deprecated: see
     `linalg.solve_triangular`."""
+    warn_deprecated("triangular_solve", "linalg.solve_triangular")
     made = solving.triangular_solution(b, A, bool(upper), bool(transpose), bool(unitriangular))
     return named("triangular_solve", made if out is None else store_all("triangular_solve", out, made))
 

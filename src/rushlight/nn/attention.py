@@ -6,6 +6,7 @@ import math
 
 from .. import ops
 from ..core import Tensor
+from ..ops.notices import warn_user
 from . import functional as F
 from . import init
 from .linear import NonDynamicallyQuantizableLinear, parameter_or_none
@@ -151,6 +152,10 @@ def _heads(x: Tensor, heads: int) -> Tensor:
 def _merged_mask(attn_mask, key_padding_mask, q: Tensor, k: Tensor, heads: int) -> Tensor | None:
     """Both masks as one tensor to be added to the scores (N·heads, L, S); appended keys are never masked."""
     rows, length, keys = q.shape[0], q.shape[1], k.shape[1]
+    if attn_mask is not None and key_padding_mask is not None and attn_mask.dtype != key_padding_mask.dtype:
+        warn_user(
+            "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead."
+        )
     merged = None
     if attn_mask is not None:
         merged = _additive(attn_mask, q)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from ..autograd import Function
 from ..core import Tensor
+from ..ops.notices import warn_user
 
 
 class _Watch(Function):
@@ -65,6 +66,11 @@ class BackwardHooks:
         return gradients
 
     def _without_input_gradients(self) -> None:
+        if self.after:
+            warn_user(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                "inputs require gradients."
+            )
         nothing = (None,) * self.input_count
         for hook in self.after:
             changed = hook(self.module, nothing, self.grad_output)

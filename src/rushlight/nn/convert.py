@@ -8,6 +8,7 @@ from .. import ops
 from ..autograd import no_grad
 from ..core import Tensor
 from ..ir.dtypes import DType, bfloat16, float16, float32, float64
+from ..ops.notices import warn_user
 
 
 class Conversion:
@@ -41,6 +42,11 @@ class Conversion:
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+            )
+        if dtype is not None and dtype.is_complex:
+            warn_user(
+                "Complex modules are a new feature under active development whose design may change, and some modules "
+                "might not work as expected when using complex tensors as parameters or buffers."
             )
 
         def convert(t: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import ops
 from ..core import Tensor
 from ..ir.dtypes import int64
+from ..ops.notices import warn_user
 from . import functional as F
 from . import init
 from .family import describe_member
@@ -162,6 +163,11 @@ class _InstanceNorm(_RunningNorm):
             raise ValueError(
                 f"expected input's size at dim={input.ndim - self.dims - 1} to match num_features "
                 f"({self.num_features}), but got: {batched.shape[1]}."
+            )
+        if batched.shape[1] != self.num_features:
+            warn_user(
+                f"input's size at dim={input.ndim - self.dims - 1} does not match num_features. You can silence this "
+                "warning by not passing in num_features, which is not used because affine=False"
             )
         result = F.instance_norm(
             batched, self.running_mean, self.running_var, self.weight, self.bias,

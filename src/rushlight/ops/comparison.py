@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..core.engine import Layout
 from ..ir import build as B
 from ..ir import dtypes
 from .arithmetic import check_tensor
 from .declare import Number, Tensor, composite, op
+from .notices import warn_user
 
 
 def _comparison(name: str, summary: str, alias=()):
@@ -83,6 +85,18 @@ def where(condition: Tensor, input: Number, other: Number):
     chosen = B.where(condition, input, other)
     # two plain numbers give tensors of the default types
     return B.cast(chosen, default_of(chosen.dtype)) if is_plain(input) and is_plain(other) else chosen
+
+
+def warn_of_bytes(key: tuple) -> None:
+    """Warn of a condition that is no mask."""
+    if isinstance(key[0], Layout) and key[0].dtype is dtypes.uint8:
+        warn_user(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead."
+        )
+
+
+where.declaration.notice = warn_of_bytes
 
 
 def is_plain(x) -> bool:

@@ -10,6 +10,7 @@ from .checks import fitting
 from .declare import FUNCTIONS, Number, add_method, composite, op
 from .dtypes import dtype_argument
 from .memory_format import channels_last_strides, contiguous_format, preserve_format
+from .notices import warn_of_cast
 
 
 @op(public=False)
@@ -22,6 +23,15 @@ def copied(input):
 def copy(input, src):
     """`src`, broadcast and cast, in the place of `input`."""
     return B.broadcast_to(B.cast(src, input.dtype), input.shape)
+
+
+def warn_of_lost_parts(key: tuple) -> None:
+    """Warn of a copy of complex numbers into real ones."""
+    if isinstance(key[0], engine.Layout) and isinstance(key[1], engine.Layout):
+        warn_of_cast(key[1].dtype, key[0].dtype)
+
+
+copy.declaration.notice = warn_of_lost_parts
 
 
 def copy_(input, src=None, non_blocking=False, *, other=None):
@@ -103,9 +113,12 @@ def converted(input, dtype: Dtype):
     return B.cast(input, dtype)
 
 
+converted.declaration.notice = lambda key: warn_of_cast(key[0].dtype, key[1])
+
+
 def cast_for_gradient(gradient, dtype):
     """A gradient in the dtype of what it belongs to (the real part for real dtypes)."""
-    return converted(gradient, dtype)
+    return converted(gradient.real if gradient.is_complex() and not dtype.is_complex else gradient, dtype)
 
 
 @composite(method=True)

@@ -86,7 +86,7 @@ class Declaration:
         self.mutates, self.narrows, self.exact, self.channels = tuple(mutates), narrows, exact, channels
         self.row_major = row_major
         self.natural = None if natural is None else self.names.index(natural)
-        self.vjp_rule = None
+        self.vjp_rule = self.notice = None
         self.types = {i: t for i, name in enumerate(self.names) if (t := self.types_of(name, body.__annotations__))}
         self.tensors = tuple(i for i, name in enumerate(self.names) if is_tensor(name, body.__annotations__))
 
@@ -103,7 +103,10 @@ class Declaration:
         return tuple(kind for word in words for kind in STATIC_TYPES[word])
 
     def check_tensors(self, key: tuple) -> None:
-        """TypeError for a number where the op takes tensors alone, and for static arguments of other types."""
+        """TypeError for a number where the op takes tensors alone, and for static arguments of other types.
+
+        `notice`, if set, is called with the key: it may warn of calls of a new kind, at no cost for later ones.
+        """
         for position, types in self.types.items():
             if position < len(key) and key[position] is not engine.missing and not isinstance(key[position], types):
                 raise wrong_type(self.name, self.names[position], position, types[0].__name__, key[position])
@@ -115,6 +118,8 @@ class Declaration:
                     f"{self.name}(): argument '{self.names[position]}' (position {position + 1}) must be Tensor, "
                     f"not {given}"
                 )
+        if self.notice is not None:
+            self.notice(key)
 
     def natural_number(self, key: tuple) -> int:
         """Which flat argument is a number that must not be negative, or -1."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from ..core import engine
 from ..core.engine import Tensor
 from ..ir import dtypes
@@ -49,6 +51,11 @@ def set_default_dtype(d) -> None:
 @composite
 def set_default_tensor_type(t) -> None:
     """Set the default dtype by a type such as `FloatTensor`, or its name."""
+    warnings.warn(
+        "set_default_tensor_type() is deprecated as of PyTorch 2.1, please use set_default_dtype() and "
+        "set_default_device() as alternatives.",
+        stacklevel=2,
+    )
     from .tensor_types import type_named
 
     found = type_named(t) if isinstance(t, str) else t

@@ -11,6 +11,7 @@ from ..ir import dtypes
 from .creation import fresh
 from .declare import FUNCTIONS, composite, op, set_many
 
+from .notices import warn_user
 
 # -- put together -------------------------------------------------------------------------------
 @op(out="apart", alias=("concat", "concatenate"), channels=True)
@@ -348,13 +349,16 @@ def broadcast_to(input, size):
 
 
 @composite
-def meshgrid(*tensors, indexing="ij"):
+def meshgrid(*tensors, indexing=None):
     """For n vectors, n views of shape (len(t0), len(t1), ...): grid i varies along dim i (0 and 1 swapped for "xy")."""
     tensors = check_any("meshgrid", listed(tensors))
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for x in tensors:
         if x.ndim > 1:
+    if indexing is None:
+        warn_user("meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        indexing = "ij"
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {list(x.shape)}")
         if x.dtype is not tensors[0].dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
@@ -383,7 +387,7 @@ def cartesian_prod(*tensors):
         check_vector(x)
     if len(tensors) == 1:
         return tensors[0]
-    return stack([x.reshape((-1,)) for x in meshgrid(*tensors)], 1)
+    return stack([x.reshape((-1,)) for x in meshgrid(*tensors, indexing="ij")], 1)
 
 
 @op(public=False)
@@ -400,7 +404,7 @@ def combinations(input, r=2, with_replacement=False):
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return fresh((0,), input.dtype)
-    grids = meshgrid(*[positions_along(input)] * r)
+    grids = meshgrid(*[positions_along(input)] * r, indexing="ij")
     chosen = None
     for left, right in pairwise(grids):
         ordered = left <= right if with_replacement else left < right

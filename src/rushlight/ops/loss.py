@@ -11,6 +11,7 @@ from ..ir.sizes import product
 from .activation import softplus_of
 from .checks import check_kinds, every_sample
 from .declare import composite, op
+from .notices import warn_user
 
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -230,6 +231,12 @@ def kl_div_of(input, target: Tensor, reduction: str = "mean", log_target: bool =
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target * (log target - input) of log-probabilities `input`; "batchmean" divides the sum by the batch size."""
     batch_mean = reduction == "batchmean"
+    if reduction == "mean" and size_average is None and reduce is None:
+        warn_user(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the "
+            "same as 'batchmean' in the next major release."
+        )
     reduction = "sum" if batch_mean else reduction_of(size_average, reduce, reduction)
     loss = kl_div_of(input, target, reduction, log_target)
     return loss / input.shape[0] if batch_mean and input.ndim else loss

@@ -10,6 +10,7 @@ from ..ir.sizes import hint, product
 from .arithmetic import check_alpha
 from .checks import check_kinds
 from .declare import Number, Tensor, composite, op
+from .notices import warn_deprecated
 from .writing import store
 
 
@@ -253,6 +254,7 @@ def _(cotangents, outputs, input, weight, bias=None):
 @composite
 def chain_matmul(*matrices, out=None):
     """The product of several matrices, in the order that costs least. `linalg.multi_dot` takes vectors, too."""
+    warn_deprecated("chain_matmul", "linalg.multi_dot")
     matrices = list(matrices[0]) if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else list(matrices)
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")

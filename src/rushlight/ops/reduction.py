@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 from ..ir import build as B
@@ -11,6 +12,7 @@ from .arithmetic import maximum, minimum
 from .checks import check_kinds
 from .declare import composite, op
 from .named import extremes, named_call
+from .notices import warn_of_freedom
 
 
 def reduced_dims(x, dim) -> tuple:
@@ -313,7 +315,16 @@ def std_mean_of(input, dim: int | tuple | None, correction: int | float, keepdim
     return B.root(variance(input, dims, correction, keepdim)), B.mean(input, dims, keepdim)
 
 
+def _notice_freedom(name: str, key: tuple) -> None:
+    shape, dims, correction = key[0].shape, key[1], key[2]
+    dims = (dims,) if isinstance(dims, int) else dims or range(len(shape))
+    reduced = [n for d, n in enumerate(shape) if d in dims or d - len(shape) in dims]
+    warn_of_freedom(name, math.prod(reduced), correction)
+
+
 def _spread(name: str, made, word: str):
+    made.declaration.notice = functools.partial(_notice_freedom, name)
+
     def function(input, *args, out=None, **kwargs):
         dim, correction, keepdim = spread_arguments(name, args, kwargs)
         return made(input, dim, correction, keepdim) if out is None else made(input, dim, correction, keepdim, out=out)

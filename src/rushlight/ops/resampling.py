@@ -7,6 +7,7 @@ import math
 from ..ir import build as B
 from ..ir import dtypes
 from .declare import composite, op
+from .notices import warn_user
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 
@@ -215,19 +216,26 @@ def positive(size: tuple, input) -> tuple:
     return size
 
 
+def warn_of_old_name(name: str) -> None:
+    warn_user(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
+
+
 @composite
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
     """`interpolate` by its old name."""
+    warn_of_old_name("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 @composite
 def upsample_nearest(input, size=None, scale_factor=None):
     """Nearest-neighbour `interpolate` by its old name."""
+    warn_of_old_name("upsample_nearest")
     return interpolate(input, size, scale_factor, "nearest")
 
 
 @composite
 def upsample_bilinear(input, size=None, scale_factor=None):
     """Bilinear `interpolate` with aligned corners, by its old name."""
+    warn_of_old_name("upsample_bilinear")
     return interpolate(input, size, scale_factor, "bilinear", True)

@@ -9,6 +9,7 @@ from ..ir.sizes import hint, product
 from .creation import zeros
 from .declare import FUNCTIONS, add_method, composite, op
 from .lazy import CONJ, NEG, bits_of
+from .notices import warn_user
 
 
 def complete_shape(x, shape: tuple, name: str) -> tuple:
@@ -340,6 +341,12 @@ engine.bind("unbind", unbind)
 
 def _transposed(input):
     """The tensor with its dims reversed."""
+    if input.ndim not in (0, 2):
+        warn_user(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+        )
     return permute(input, tuple(reversed(range(input.ndim))))
 
 

@@ -209,6 +209,7 @@ class SWALR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         """Takes back the last step from the rates as they are, then makes this one."""
+        self._within_step()
         step = self._step_count - 1
         step = max(1, step) if self.anneal_epochs == 0 else step
         before, now = self._share(step - 1), self._share(step)

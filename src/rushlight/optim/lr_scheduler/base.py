@@ -6,7 +6,14 @@ import types
 import warnings
 
 from ...core import Tensor
+from ...ops.notices import warn_user
 from ..optimizer import Optimizer
+
+EPOCH_IS_DEPRECATED = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed "
+    "form is used instead of the new chainable form, where available."
+)
 
 
 class LRScheduler:
@@ -48,17 +55,15 @@ class LRScheduler:
                 "rate schedule is skipped. Call `optimizer.step()` first.",
                 stacklevel=2,
             )
+        if epoch is not None:
+            warn_user(EPOCH_IS_DEPRECATED)
         self._step_count += 1
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        if epoch is None:
-            self.last_epoch += 1
-            rates = self.get_lr()
-        else:
-            self.last_epoch = epoch
-            closed_form = getattr(self, "_get_closed_form_lr", self.get_lr)
-            rates = closed_form()
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed_form = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
+        rates = self._rates() if closed_form is None else closed_form()
         for group, rate in zip(self.optimizer.param_groups, rates):
             set_rate(group, rate)
         self._last_lr = self._current()
@@ -66,6 +71,19 @@ class LRScheduler:
     def get_lr(self) -> list[float]:
         """The rate of every group for `last_epoch`, computed from the current ones; defined by each schedule."""
         raise NotImplementedError
+
+    def _rates(self) -> list[float]:
+        """What `get_lr` says within a step."""
+        self._get_lr_called_within_step = True
+        try:
+            return self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+
+    def _within_step(self) -> None:
+        """Warns if a user asks for rates that only a step can compute."""
+        if not self._get_lr_called_within_step:
+            warn_user("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
 
     def get_last_lr(self) -> list[float]:
         """The rates that `step` set last."""

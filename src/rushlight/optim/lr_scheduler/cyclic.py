@@ -17,6 +17,7 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._within_step()
         rates = [group["lr"] for group in self.optimizer.param_groups]
         epoch, period, low = self.last_epoch, self.T_max, self.eta_min
         if self._is_initial:
@@ -53,6 +54,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._within_step()
         return [_cosine(self.T_cur, self.T_i, base, self.eta_min) for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
@@ -68,7 +70,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         else:
             self._go_to(epoch)
         self.last_epoch = math.floor(epoch)
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
+        for group, rate in zip(self.optimizer.param_groups, self._rates()):
             group["lr"] = rate
         self._last_lr = self._current()
 
@@ -145,6 +147,7 @@ class CyclicLR(_WithMomentum):
         return {"triangular": 1.0, "triangular2": 1 / 2.0 ** (x - 1), "exp_range": self.gamma**x}[self.mode]
 
     def get_lr(self) -> list[float]:
+        self._within_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
@@ -197,6 +200,7 @@ class OneCycleLR(_WithMomentum):
         return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
 
     def get_lr(self) -> list[float]:
+        self._within_step()
         if self.last_epoch > self.total_steps:
             raise ValueError(
                 f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}"

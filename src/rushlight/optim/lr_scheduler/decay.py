@@ -20,6 +20,7 @@ class LambdaLR(CallableState, LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._within_step()
         return [base * factor(self.last_epoch) for factor, base in zip(self.lr_lambdas, self.base_lrs)]
 
 
@@ -30,6 +31,7 @@ class _Factor(LRScheduler):
         raise NotImplementedError
 
     def get_lr(self) -> list[float]:
+        self._within_step()
         factor = self._factor(self.last_epoch)
         return [group["lr"] * factor for group in self.optimizer.param_groups]
 
@@ -50,6 +52,7 @@ class MultiplicativeLR(CallableState, LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._within_step()
         groups = self.optimizer.param_groups
         if self._is_initial:
             return [group["lr"] for group in groups]

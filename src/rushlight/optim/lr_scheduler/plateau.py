@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ...ops.notices import warn_user
 from ..optimizer import Optimizer
-from .base import LRScheduler, one_per_group
+from .base import EPOCH_IS_DEPRECATED, LRScheduler, one_per_group
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -42,6 +43,8 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics, epoch: int | None = None) -> None:
         """Takes in the metric (a number or a tensor with one element) and reduces the rate if it is time."""
         current = float(metrics)
+        if epoch is not None:
+            warn_user(EPOCH_IS_DEPRECATED)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0
