@@ -1,5 +1,7 @@
 """Search, counts and histograms against PyTorch."""
 
+import rushlight as rl
+
 from .parity import agree, numbers, table
 
 
@@ -59,3 +61,8 @@ from .parity import agree, numbers, table
 )
 def test_values_and_errors(expression):
     agree(expression, numbers)
+
+
+def test_bin_edges_have_memory_of_their_own():
+    edges = rl.tensor([0.0, 1.0, 2.0])
+    assert rl.histogram(rl.rand(5), edges).bin_edges.data_ptr() != edges.data_ptr()

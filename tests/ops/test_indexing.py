@@ -207,3 +207,27 @@ def test_traced_values():
     x, i = numbers(rl)["X"][:, :3], rl.tensor([0, -1, 2])
     expected = x[i] + x[:, i][0, 0] + x[[0, 1], 1, None][0] + x[True, 0, i][0]
     assert picked(x, i).tolist() == expected.tolist()
+
+
+@table("""
+    assigned(X, X > 2, L(1.5))
+    assigned(X, X > 2, L([1.5]))
+    assigned(X.long(), X > 2, L([1.5]))
+    assigned(X, (X[:, 0] > 0, slice(1, 2)), L([[2]]))
+    assigned(X, X[:, 0] > 0, T.tensor(2, dtype=T.float16))
+    assigned(X, X > 2, L(1j))
+    assigned(X, X > 7, L([1, 2]))
+    assigned(X, L([0]), L(1))
+    X.clone().index_put_([X > 2], L(2))
+    X.clone().index_put_([X > 2], L(2), accumulate=True)
+""")
+def test_one_element_that_fills_masks_may_have_another_dtype(expression):
+    def names(module):
+        def assigned(x, index, value):
+            made = x.clone()
+            made[index] = value
+            return made
+
+        return numbers(module) | {"assigned": assigned}
+
+    agree(expression, names)

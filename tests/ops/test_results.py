@@ -3,6 +3,7 @@
 import pytest
 
 import rushlight
+from rushlight.nn import functional as F
 
 
 def permuted(*shape):
@@ -35,7 +36,6 @@ def visible(x):
         (lambda: rushlight.where(permuted(2, 3) > 0, permuted(2, 3), permuted(2, 3)), (1, 2)),
         (lambda: permuted(2, 3).tril(), (3, 1)),
         (lambda: permuted(2, 3).masked_fill(rushlight.ones(2, 3) > 0, 2.0), (3, 1)),
-        (lambda: permuted(4, 3).float(memory_format=rushlight.contiguous_format), (3, 1)),
         (lambda: permuted(4, 3).char(memory_format=rushlight.contiguous_format), (3, 1)),
     ],
 )
@@ -47,3 +47,18 @@ def test_outputs_that_are_resized_lie_as_the_result_would():
     out = rushlight.empty(0)
     assert rushlight.sin(permuted(2, 3), out=out) is out
     assert visible(out) == (1, 2) and out.equal(rushlight.ones(2, 3).sin())
+
+
+@pytest.mark.parametrize(
+    "call, expected",
+    [
+        (lambda: F.pad(channels_last(2, 3, 1, 2), (1, 1)), (12, 1, 3)),
+        (lambda: F.max_pool2d(channels_last(2, 3, 1, 4), (1, 2)), (6, 1, 3)),
+        (lambda: F.conv2d(channels_last(2, 3, 1, 4), rushlight.ones(4, 3, 1, 2)), (12, 1, 4)),
+        (lambda: F.conv2d(rushlight.ones(2, 3, 1, 1), rushlight.ones(4, 3, 1, 1)), (4, 1)),
+        (lambda: rushlight.cat([channels_last(2, 3, 1, 4)] * 2), (12, 1, 3)),
+        (lambda: rushlight.cat([permuted(3, 4)]), (4, 1)),
+    ],
+)
+def test_channels_stay_last_beside_dims_of_one_element(call, expected):
+    assert visible(call()) == expected

@@ -22,8 +22,21 @@ def attention_weights(query, key, mask, causal: bool, scale):
         seen = B.ge(*B.places(scores.shape[-2:], 0, 1))
         scores = B.where(seen, scores, -math.inf)
     if mask is not None:
+        if mask.ndim:
+            return masked_softmax(scores, mask)
         scores = B.where(mask, scores, -math.inf) if mask.dtype is dtypes.bool_ else scores + mask
     return softmax(scores, -1)
+
+
+def masked_softmax(scores, mask):
+    """The weights beside a mask; none for a query that it leaves no key."""
+    if mask.dtype is dtypes.bool_:
+        left = B.any(mask, (-1,), True)
+        scores = B.where(mask, scores, -math.inf)
+    else:
+        left = B.ne(B.max(mask, (-1,), True), -math.inf)
+        scores = scores + mask
+    return B.where(left, softmax(B.where(left, scores, 0), -1), 0)
 
 
 def check_attention(query, key, value, mask) -> None:

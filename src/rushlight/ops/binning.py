@@ -8,7 +8,7 @@ from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
-from .checks import check_kinds, every_sample
+from .checks import check_kinds, every_sample, scalar_type
 from .creation import zeros
 from .declare import Number, composite, op
 from .named import named
@@ -77,7 +77,7 @@ def check_sorter(row, sorter) -> None:
         )
     if sorter.dtype is not dtypes.int64:
         raise RuntimeError(
-            f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {sorter.dtype.name}"
+            f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {scalar_type(sorter.dtype)}"
         )
     sorter = every_sample(sorter)
     if sorter.numel() and not 0 <= sorter.min().item() <= sorter.max().item() < row.shape[-1]:
@@ -104,7 +104,7 @@ def written(out, found, name: str):
         raise RuntimeError(
             f"torch.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
             "whether out_int32 flag is True, but we got output tensor's dtype "
-            f"{out.dtype.name} and out_int32 flag is {found.dtype is dtypes.int32}"
+            f"{scalar_type(out.dtype)} and out_int32 flag is {found.dtype is dtypes.int32}"
         )
     return store(out, found, name)
 
@@ -136,7 +136,7 @@ def bincount(input, weights=None, minlength=0):
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if input.dtype.kind not in "iu":
-        raise NotImplementedError(f'"bincount_cpu" not implemented for {input.dtype.name}')
+        raise NotImplementedError(f'"bincount_cpu" not implemented for \'{scalar_type(input.dtype)}\'')
     if input.ndim == 1 and input.numel() == 0:
         return zeros((minlength,), dtype=dtypes.int64)
     low, high = (x.item() for x in aminmax(input))
@@ -176,7 +176,7 @@ def limits(name: str, input, low, high, margin: float) -> tuple:
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """How many elements lie in each of `bins` equal parts of [min, max], or of the data's range if both are equal."""
     if input.dtype.kind not in "f":
-        raise NotImplementedError(f'"histogram_cpu" not implemented for {input.dtype.name}')
+        raise NotImplementedError(f'"histogram_cpu" not implemented for \'{scalar_type(input.dtype)}\'')
     if bins <= 0:
         raise RuntimeError(f"torch.histc(): bins must be > 0, but got {bins}")
     low, high = limits("torch.histc()", input, min, max, 1)
@@ -212,10 +212,10 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     With `density`, divided so that the integral over all bins is 1.
     """
     if input.dtype.kind != "f":
-        raise NotImplementedError(f'"histogram_cpu" not implemented for {input.dtype.name}')
+        raise NotImplementedError(f'"histogram_cpu" not implemented for \'{scalar_type(input.dtype)}\'')
     check_histogram(input, bins, range, weight)
     if isinstance(bins, Tensor):
-        edges = bins
+        edges = bins.clone()
     else:
         from .ranges import linspace
 
@@ -240,7 +240,7 @@ def check_histogram(input, bins, range, weight) -> None:
         if bins.dtype is not input.dtype:
             raise RuntimeError(
                 "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
-                f"{input.dtype.name} and bins for dimension 0 with dtype {bins.dtype.name}"
+                f"{scalar_type(input.dtype)} and bins for dimension 0 with dtype {scalar_type(bins.dtype)}"
             )
         if bins.ndim != 1:
             raise RuntimeError(

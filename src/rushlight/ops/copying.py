@@ -173,7 +173,8 @@ def type_as(input, other):
 def _add_cast(name: str, dtype) -> None:
     def cast(input, memory_format=preserve_format):
         result = converted(input, dtype)
-        return result if memory_format is preserve_format else contiguous(result, memory_format)
+        kept = memory_format is preserve_format or (result is input and memory_format is contiguous_format)
+        return result if kept else contiguous(result, memory_format)
 
     cast.__name__ = name
     cast.__doc__ = f"The tensor as {dtype.name}."

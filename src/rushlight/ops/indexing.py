@@ -8,9 +8,9 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.sizes import hint
-from .checks import fitting
+from .checks import fitting, scalar_type
 from .compaction import compacted, nonzero_columns
-from .copying import copy, fill
+from .copying import converted, copy, fill
 from .declare import Number, composite, op
 from .index_parsing import MASKS, check_count, mask_positions, parse, plain
 
@@ -109,6 +109,7 @@ def setitem(x, index, value):
     if index is False:
         return
     if not is_basic(index):
+        value = filling(x, index, value)
         if isinstance(index, Tensor) and is_fill_mask(x, index, value):
             fill_masked.in_place(x, index, fitting(value, x.dtype))
             return
@@ -146,6 +147,16 @@ def is_fill_mask(x, index, value) -> bool:
     if isinstance(value, Tensor):
         return value.ndim == 0 and isinstance(index, Tensor) and bool(index._layout.batch)
     return isinstance(value, (bool, int, float, complex))
+
+
+def filling(x, index, value):
+    """The one element that masks are set to: it takes the dtype of what it fills. Other values as they are."""
+    masks = index if isinstance(index, (tuple, list)) else (index,)
+    if not isinstance(value, Tensor) or value.dtype is x.dtype or value.numel() != 1:
+        return value
+    if any(not isinstance(mask, slice) and getattr(mask, "dtype", None) is not dtypes.bool_ for mask in masks):
+        return value
+    return value if value.dtype.is_complex and not x.dtype.is_complex else converted(value, x.dtype)
 
 
 def assigned(x, value, same: bool = False):
@@ -245,6 +256,7 @@ def index_put(input, indices, values, accumulate=False):
 @composite(method=True)
 def index_put_(input, indices, values, accumulate=False):
     """In-place form of `index_put`."""
+    values = values if accumulate else filling(input, indices, values)
     check_match(input, values)
     return put_at.in_place(input, index_columns(input, indices), values, 0, accumulate)
 
@@ -252,8 +264,8 @@ def index_put_(input, indices, values, accumulate=False):
 def check_match(x, values) -> None:
     if values.dtype is not x.dtype:
         raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {x.dtype.name} for the destination and "
-            f"{values.dtype.name} for the source."
+            f"Index put requires the source and destination dtypes match, got {scalar_type(x.dtype)} for the destination and "
+            f"{scalar_type(values.dtype)} for the source."
         )
 
 

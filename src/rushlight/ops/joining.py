@@ -8,13 +8,15 @@ from ..core import engine
 from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
+from .checks import scalar_type
+from .copying import converted
 from .creation import fresh
 from .declare import FUNCTIONS, composite, op, set_many
-
 from .notices import warn_user
 
+
 # -- put together -------------------------------------------------------------------------------
-@op(out="apart", alias=("concat", "concatenate"), channels=True)
+@op(out="apart", alias=("concat", "concatenate"), channels=True, row_major=True)
 def cat(tensors: list, dim: int = 0):
     """Tensors one after the other along `dim`; all other sizes must agree.
 
@@ -192,7 +194,10 @@ def block_diag(*tensors):
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {place} has {x.ndim} "
                 "dimensions"
             )
-    return blocks([at_least(x, 2) for x in tensors]) if tensors else fresh((1, 0), None)
+    if not tensors:
+        return fresh((1, 0), None)
+    dtype = dtypes.result_type(*((x.dtype, x.ndim == 0, False) for x in tensors))
+    return blocks([at_least(converted(x, dtype), 2) for x in tensors])
 
 
 # -- taken apart --------------------------------------------------------------------------------
@@ -281,7 +286,7 @@ def tensor_split(
         if chosen.dtype is not dtypes.int64 or chosen.ndim > 1:
             raise RuntimeError(
                 "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional int64 "
-                f"tensor, but got a tensor with {chosen.ndim} dims and dtype {chosen.dtype.name}"
+                f"tensor, but got a tensor with {chosen.ndim} dims and dtype {scalar_type(chosen.dtype)}"
             )
         chosen = chosen.tolist()
     d = B.wrap_dim(dim, input.ndim)
@@ -352,13 +357,13 @@ def broadcast_to(input, size):
 def meshgrid(*tensors, indexing=None):
     """For n vectors, n views of shape (len(t0), len(t1), ...): grid i varies along dim i (0 and 1 swapped for "xy")."""
     tensors = check_any("meshgrid", listed(tensors))
+    if indexing is None:
+        warn_user("meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for x in tensors:
         if x.ndim > 1:
-    if indexing is None:
-        warn_user("meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
-        indexing = "ij"
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {list(x.shape)}")
         if x.dtype is not tensors[0].dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")

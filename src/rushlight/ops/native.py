@@ -21,7 +21,7 @@ _MODES = ("sum", "mean", "max")
 # -- normalisation ------------------------------------------------------------------------------
 def statistics(x, dims: tuple, eps: float, keepdim: bool = False) -> tuple:
     """(means, 1 / sqrt(variance + eps)) over dims."""
-    wide = x.detach().to(wide_type(x.dtype))
+    wide = x.to(wide_type(x.dtype))
     return wide.mean(dims, keepdim), (wide.var(dims, correction=0, keepdim=keepdim) + eps).rsqrt()
 
 
@@ -37,7 +37,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     result = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
     if not training:
         return result, fresh((0,), input.dtype), fresh((0,), input.dtype)
-    return result, *statistics(input, (0, *range(2, input.ndim)), eps)
+    return result, *statistics(input.detach(), (0, *range(2, input.ndim)), eps)
 
 
 @composite
@@ -45,7 +45,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """(layer norm of the input, means, 1 / sqrt(variance + eps)), the statistics with dims of size 1."""
     dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     return layer_norm(input, normalized_shape, weight, bias, eps), *narrowed(
-        input, weight, statistics(input, dims, eps, True)
+        input, weight, statistics(input.detach(), dims, eps, True)
     )
 
 

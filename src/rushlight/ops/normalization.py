@@ -158,9 +158,15 @@ def normalised_dims(x, normalized_shape) -> tuple:
 
 
 # -- rows: what layer, group and RMS normalisation have in common -------------------------------------
+def row_length(x, dims):
+    """The number of elements over dims, to divide by: 1 where there are none."""
+    n = product(x.shape[d] for d in dims)
+    return 1 if type(n) is int and n == 0 else n
+
+
 def unit_rows(wide, dims, eps):
     """Rows of mean 0 and variance 1, the means, and 1 / sqrt(variance + eps)."""
-    if product(wide.shape[d] for d in dims) == 0:  # no elements, and a mean that would divide by their number
+    if any(type(wide.shape[d]) is int and wide.shape[d] == 0 for d in dims):  # no elements, and no mean of them
         nothing = B.zeros(tuple(1 if d in dims else n for d, n in enumerate(wide.shape)), wide.dtype)
         return wide, nothing, nothing
     mean = B.mean(wide, dims, True)
@@ -172,7 +178,7 @@ def unit_rows(wide, dims, eps):
 def rows_cotangent(g, unit, inverse, dims, of_mean, of_inverse):
     """What reaches the rows through their normalisation (g, may be None), and through statistics that a second
     derivative reads."""
-    n = product(unit.shape[d] for d in dims)
+    n = row_length(unit, dims)
     total = None
     if g is not None:
         total = inverse * (g - B.mean(g, dims, True) - unit * B.mean(g * unit, dims, True))
@@ -282,7 +288,7 @@ def _(cotangents, outputs, input, num_groups, weight=None, bias=None, eps=1e-5):
     of_bias, of_weight = sums, products
     if scale is not None:
         scaled, sums, products = g * scale, sums * scale, products * scale
-    n = product(unit.shape[2:])
+    n = row_length(unit, (2, 3))
     level, slope = B.sum(sums, (2,), True) / n, B.sum(products, (2,), True) / n
     found = added(found, inverse * (scaled - level - unit * slope))
     return (
@@ -336,6 +342,8 @@ def rms_norm_of(input, normalized_shape: tuple, weight=None, eps: Number = None)
     dims = normalised_dims(input, normalized_shape)
     check_kinds("rms_norm", input.dtype, "fc")
     wide = B.cast(input, wide_type(input.dtype))
+    if any(type(input.shape[d]) is int and input.shape[d] == 0 for d in dims):
+        return input, B.zeros(tuple(1 if d in dims else n for d, n in enumerate(input.shape)), wide.dtype)
     eps = (2.0**-52 if wide.dtype.to_real().itemsize == 8 else 2.0**-23) if eps is None else eps
     inverse = B.rsqrt(B.mean(wide * wide, dims, True) + eps)
     result = wide * inverse
@@ -350,7 +358,7 @@ def _(cotangents, outputs, input, normalized_shape, weight=None, eps=None):
     unit = B.cast(input, inverse.dtype) * inverse
     total = None
     if cotangents[1] is not None:
-        n = product(unit.shape[d] for d in dims)
+        n = row_length(unit, dims)
         total = B.conj(unit * (inverse * inverse)) * (cotangents[1] * (-1 / n))
     if cotangents[0] is None:
         return total, None

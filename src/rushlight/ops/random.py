@@ -8,6 +8,7 @@ from ..core import engine
 from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
+from .checks import scalar_type
 from .creation import delivered, dtype_for, fresh, place_of, sizes_of, strides_like
 from .declare import composite, op
 from .filling import (
@@ -180,7 +181,7 @@ def _outcome(name: str):
         return made
 
     body.__name__, body.__doc__ = name, "What was drawn, recorded beside the probabilities that it was drawn with."
-    recorded = op(body, public=False)
+    recorded = op(body, public=False, row_major=True)
 
     @recorded.vjp
     def _(cotangents, outputs, input, made):
@@ -292,7 +293,7 @@ def of_rows(weights: Tensor, count: int, replacement: bool, generator) -> Tensor
 
 def check_weights(weights, count: int, replacement: bool) -> None:
     if not weights.is_floating_point():
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {weights.dtype.name}")
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {scalar_type(weights.dtype)}")
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if count <= 0:
@@ -328,7 +329,7 @@ def poisson(input, generator=None):
         return over_batch(lambda x: poisson(x, generator), input)
     rates = input.detach().contiguous()
     if not rates.is_floating_point():
-        raise NotImplementedError(f'"poisson_cpu" not implemented for {rates.dtype.name}')
+        raise NotImplementedError(f'"poisson_cpu" not implemented for \'{scalar_type(rates.dtype)}\'')
     if rates.numel() and bool((rates < 0).any()):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     made = fresh(tuple(rates.shape), rates.dtype)
@@ -344,9 +345,9 @@ def binomial(count, prob, generator=None):
         return over_batch(lambda n, p: binomial(n, p, generator), count, prob)
     for name, x in (("count", count), ("prob", prob)):
         if not x.is_floating_point():
-            raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {x.dtype.name}")
+            raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {scalar_type(x.dtype)}")
     if count.dtype is not prob.dtype:
-        raise RuntimeError(f"Found dtype {prob.dtype.name} but expected {count.dtype.name}")
+        raise RuntimeError(f"Found dtype {scalar_type(prob.dtype)} but expected {scalar_type(count.dtype)}")
     shape = joint_shape(count, prob)
     trials, chances = (x.detach().expand(shape).contiguous() for x in (count, prob))
     made = fresh(shape, count.dtype)

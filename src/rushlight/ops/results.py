@@ -8,6 +8,7 @@ from ..ir.columns import column_strides, natural_strides
 from ..ir.dtypes import category
 from ..ir.graph import Value
 from ..ir.sizes import hint, strides_in_order
+from .checks import scalar_type
 from .lazy import seen_through
 from .views import resolve_view
 
@@ -189,8 +190,8 @@ def check_fits(called: Op, value: Value, target: Value) -> None:
         raise_inexact(called.name, target.dtype, value.dtype)
     if category(value.dtype) > category(target.dtype) and not declaration.narrows:
         raise RuntimeError(
-            f"{called.name}: result type {value.dtype.name} can't be cast to the desired output type "
-            f"{target.dtype.name}"
+            f"{called.name}: result type {scalar_type(value.dtype)} can't be cast to the desired output type "
+            f"{scalar_type(target.dtype)}"
         )
 
 
@@ -279,7 +280,19 @@ def channels_strides(value: Value, source: Value | None):
     ndim = len(value.shape)
     if source is None or source.strides is None or ndim not in (4, 5) or len(source.shape) != ndim:
         return None
-    order = (0, *range(2, ndim), 1)
-    if dim_order(source) != order or hint(source.shape[1]) == 1:
+    if not lies_channels_last(source):
         return None
-    return strides_in_order(value.shape, order)
+    return strides_in_order(value.shape, (0, *range(2, ndim), 1))
+
+
+def lies_channels_last(source: Value) -> bool:
+    """Whether strides grow from the channels outwards; dims of one element count by the strides they have."""
+    shape, strides = [hint(n) for n in source.shape], [hint(n) for n in source.strides]
+    if 0 in shape or strides[1] == 0:
+        return False
+    least = 0
+    for d in (1, *range(len(shape) - 1, 1, -1), 0):
+        if strides[d] < least or (d == 0 and least == strides[1]):
+            return False
+        least = strides[d] * shape[d]
+    return True

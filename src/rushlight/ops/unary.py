@@ -182,7 +182,7 @@ def logit(input, eps: Number | None = None):
     """log(input / (1 - input)); inputs are clamped to [eps, 1 - eps] if eps is given."""
     check_kinds("logit_cpu", input.dtype, "buif")
     x = B.cast(input, B.float_dtype(input.dtype))
-    x = x if eps is None else B.clamp(x, eps, 1 - eps)
+    x = x if eps is None else B.where(B.lt(x, eps), eps, B.minimum(x, 1 - eps))
     return B.log(x / (1 - x))
 
 
