@@ -19,7 +19,7 @@ class TensorType(type):
     """The class of `FloatTensor`: tensors of its dtype are its instances, calls make such tensors."""
 
     def __instancecheck__(cls, instance) -> bool:
-        return isinstance(instance, Tensor) and instance.dtype is cls.dtype
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and not instance._layout.sparse
 
     def __call__(cls, *args, device=None, **kwargs):
         return construct(cls.dtype, *args, device=device, **kwargs)

@@ -21,6 +21,7 @@ from . import (
     resizing,
     shape,
     softmaxes,
+    tensor_types,
     unary,
     unchanged,
 )
@@ -48,3 +49,5 @@ __all__ = [
     "spdiags",
     "sum",
 ]
+
+globals().update(tensor_types.TYPES)

@@ -134,12 +134,13 @@ def pad_sequence(
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
     longest, first = max(s.shape[0] for s in sequences), sequences[0]
-    shape = (len(sequences), longest, *first.shape[1:])
-    padded = ops.full(shape, padding_value, dtype=first.dtype, device=first.device)
+    sizes = (len(sequences), longest) if batch_first else (longest, len(sequences))
+    padded = ops.full((*sizes, *first.shape[1:]), padding_value, dtype=first.dtype, device=first.device)
+    by_sequence = padded if batch_first else padded.transpose(0, 1)
     for i, sequence in enumerate(sequences):
         start = 0 if padding_side == "right" else longest - sequence.shape[0]
-        padded[i, start : start + sequence.shape[0]] = sequence
-    return padded if batch_first else padded.transpose(0, 1)
+        by_sequence[i, start : start + sequence.shape[0]] = sequence
+    return padded
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
