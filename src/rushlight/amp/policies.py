@@ -169,7 +169,10 @@ def adopt(name: str, function) -> None:
 def turn(function) -> None:
     """Lets calls of a function come here first, or stops that."""
     if isinstance(function, engine.Op):
-        REDIRECTED[function] = _prepared[function]
+        if _within:
+            REDIRECTED[function] = _prepared[function]
+        else:
+            REDIRECTED.pop(function, None)
         function.redirect(_within)
     else:
         function.redirect(_prepared[function] if _within else None)
