@@ -208,8 +208,39 @@ def test_containers_within_themselves():
 def test_numpy_scalars_are_numbers():
     numpy = pytest.importorskip("numpy")
     assert again([numpy.float64(1.5), numpy.int64(3), numpy.float32(0.5)]) == [1.5, 3, 0.5]
-    with pytest.raises(TypeError, match="from_numpy"):
-        saved(numpy.ones(2))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "int16", "uint32", "int64", "float16", ">f4", "float64", "complex64"]
+)
+def test_numpy_arrays(dtype):
+    numpy = pytest.importorskip("numpy")
+    array = numpy.arange(12).reshape(3, 4).astype(dtype)
+    for value in (array, array.T, array[::2, 1:], array[:0]):
+        (result,) = again([value])
+        assert type(result) is numpy.ndarray and result.dtype == value.dtype.newbyteorder("<")
+        assert result.shape == value.shape and (result == value).all() and result.flags.writeable
+
+
+def test_the_state_of_numpys_generator():
+    numpy = pytest.importorskip("numpy")
+    state = again({"numpy": numpy.random.RandomState(3).get_state()})["numpy"]
+    other = numpy.random.RandomState(0)
+    other.set_state(state)
+    assert other.rand(4).tolist() == numpy.random.RandomState(3).rand(4).tolist()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"name": "object"}, {"name": ["f"]}, {"shape": [7]}, {"shape": [-2]}, {"bytes": 3}, {"shape": [2**62, 4]}],
+)
+def test_arrays_that_can_not_be(change):
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(TypeError, match="elements are objects"):
+        saved(numpy.array([{}, 3], dtype=object))
+    damaged = rebuilt(saved(numpy.ones(2)), lambda header: header["value"].update(change))
+    with pytest.raises(RuntimeError, match="damaged"):
+        loaded(damaged)
 
 
 # ---- atomic writing ---------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from ..core import Device, Size, Tensor
 from ..core.engine import integers_of, make_tensor
 from ..ir.dtypes import STORED, DType, dtype_named
+from .numpy_values import build_array, describe_array, is_array
 
 DEEPEST = 200  # containers within containers
 MOST_BYTES = 1 << 47  # of a tensor, if all its elements were stored: what a processor can address
@@ -47,15 +48,17 @@ class Encoder:
             return self._container(value, path)
         if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "ndim", None) == 0:
             return self.describe(value.item(), path)
+        if is_array(value):
+            return describe_array(value, self._tensor)
         raise TypeError(self._refusal(value, path))
 
     def _refusal(self, value, path: str) -> str:
         kind = f"{type(value).__module__}.{type(value).__qualname__}"
-        way_out = "files hold tensors, numbers, strings and containers of these"
+        way_out = "files hold tensors, arrays, numbers, strings and containers of these"
         if hasattr(value, "state_dict"):
             way_out = "it holds code, which files never do: save its state_dict()"
         elif kind == "numpy.ndarray":
-            way_out = "save from_numpy(array)"
+            way_out = "its elements are objects; save tolist()"
         return f"save: can not save a {kind} at {path}: {way_out}"
 
     def _container(self, value, path: str) -> dict:
@@ -212,6 +215,15 @@ class Decoder:
             raise Damaged("a tensor with unknown bits")
         return _redressed(make_tensor(storage, offset, shape, stride, dtype, bits=bits), described)
 
+    def _build_array(self, described: dict):
+        content = described.get("bytes")
+        if not isinstance(content, dict) or content.get("kind") != "tensor":
+            raise Damaged("an array without bytes")
+        try:
+            return build_array(described.get("name"), _sizes(described, "shape"), self._build_tensor(content))
+        except (ValueError, TypeError) as error:
+            raise Damaged(str(error)) from None
+
     def _build_sparse(self, described: dict) -> Tensor:
         parts = _listed(described, "parts")
         if any(not isinstance(part, dict) or part.get("kind") != "tensor" for part in parts):
@@ -262,7 +274,7 @@ def _redressed(tensor: Tensor, described: dict) -> Tensor:
     return as_class(tensor, described.get("class"))
 
 
-_LEAVES = ("float", "complex", "bytes", "dtype", "device", "tensor", "sparse", "quantized")
+_LEAVES = ("float", "complex", "bytes", "dtype", "device", "tensor", "sparse", "quantized", "array")
 _DTYPES = {dtype.name for dtype in STORED}
 
 
