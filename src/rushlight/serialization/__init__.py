@@ -17,7 +17,7 @@ __all__ = ["load", "save"]
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=None, _use_new_zipfile_serialization: bool = True) -> None:
-    """Writes tensors, NumPy arrays, numbers, strings, bytes, and containers of these (dict, list, tuple, set) to a file.
+    """Writes tensors, NumPy arrays, numbers, strings, bytes, and dicts, lists, tuples and sets of these to a file.
 
     `f` is a path or a writable binary file. A path is replaced only when the new file is complete: after an error (a
     full disk, say) the old one is still there. TypeError names the place of a value that can not be saved; for
