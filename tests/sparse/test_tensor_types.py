@@ -38,3 +38,11 @@ def test_wrong_arguments(arguments):
         rl.sparse.FloatTensor(*arguments)
     with pytest.raises(RuntimeError, match="Long"):
         rl.sparse.FloatTensor(I.int(), V)
+
+
+def test_former_names_of_products():
+    adjacency, features = rl.sparse_coo_tensor(I, V, (2, 2)), rl.arange(6.0).reshape(2, 3)
+    expected = adjacency.to_dense() @ features
+    assert rl.equal(rl.spmm(adjacency, features), expected) and rl.equal(rl.dsmm(adjacency, features), expected)
+    assert rl.equal(rl.hsmm(adjacency, features).to_dense(), expected)
+    assert rl.equal(rl.saddmm(adjacency, adjacency, rl.eye(2)).to_dense(), 2 * adjacency.to_dense())

@@ -154,6 +154,10 @@ def hspmm(mat1, mat2, *, out=None):
     return result if out is None else room().dispatch.store(out, result)
 
 
+# former names of products, as graph networks still call them
+FUNCTIONS.update(spmm=FUNCTIONS["mm"], dsmm=FUNCTIONS["mm"], hsmm=FUNCTIONS["hspmm"], saddmm=FUNCTIONS["sspaddmm"])
+
+
 # functions written in other ops that sparse tensors have a form of their own of, or that would look for their memory
 _OWN = (
     "argwhere", "bfloat16", "bool", "byte", "cdouble", "cfloat", "char", "chunk", "clone", "contiguous", "copy_",
