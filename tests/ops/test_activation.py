@@ -35,3 +35,34 @@ def names(module):
 @table(CALLS)
 def test_values_and_slopes(expression):
     agree(expression, names)
+
+
+LIMITS = """
+slopes(lambda x: x.clamp(0, 1), L([-1.0, 0.0, 0.5, 1.0, 2.0]))
+slopes(lambda x: x.clamp(min=0), L([-1.0, 0.0, 0.5]))
+slopes(lambda x: x.clamp_min(0), L([-1.0, 0.0, 0.5]))
+slopes(lambda x: x.clamp_max(0.5), L([-1.0, 0.0, 0.5, 1.0]))
+slopes(lambda x, low: x.clamp_min(low), L([-1.0, 0.0, 0.5]), L([0.0]))
+slopes(lambda x, high: x.clamp(max=high), L([-1.0, 0.0, 0.5]), L(0.0))
+slopes(T.clamp, L([-1.0, 0.0, 0.5, 1.0, 2.0]), L([0.0, 0.0, 1.0, 3.0, 2.5]), L([1.0, -1.0, 1.0, 2.0, 1.0]))
+slopes(T.fmax, L([1.0, 2.0, math.nan, math.nan, 3.0]), L([1.0, 3.0, 1.0, math.nan, math.nan]))
+slopes(T.fmin, L([1.0, 2.0, math.nan]), L([1.0]))
+slopes(lambda x: F.hinge_embedding_loss(x, L([-1.0, -1.0])), L([1.0, 2.0]))
+slopes(lambda x, y: F.margin_ranking_loss(x, y, L([1.0, 1.0])), L([1.0, 2.0]), L([1.0, 1.0]))
+slopes(lambda x: F.multi_margin_loss(x, L(1)), L([1.0, 2.0, 0.0]))
+slopes(lambda x: F.multilabel_margin_loss(x, L([1, -1, 0])), L([1.0, 2.0, 0.0]))
+slopes(lambda x, y: F.cosine_embedding_loss(x, y, L([-1.0])), L([[1.0, 0.0]]), L([[0.0, 2.0]]))
+"""
+
+
+@table(LIMITS)
+def test_slopes_where_a_limit_is_just_met(expression):
+    def more(module):
+        def slopes(function, *leaves):
+            for leaf in leaves:
+                leaf.requires_grad_()
+            return module.autograd.grad(function(*leaves).sum(), leaves)
+
+        return names(module) | {"slopes": slopes}
+
+    agree(expression, more)

@@ -25,6 +25,7 @@ twice(lambda x: F.group_norm(x[:,:,:0],2).sum() + x.sum())
 [part.requires_grad for part in T.native_group_norm(x.clone().requires_grad_(),None,None,3,4,5,2,1e-5)]
 F.group_norm(x[:,:,:0],2,w,w)
 [F.batch_norm(x[:,:,:0],m,v,w,w,True),m,v]
+[F.instance_norm(x[:,:,:0],m,v,use_input_stats=True),m,v]
 [part.requires_grad for part in T.native_layer_norm(x.clone().requires_grad_(),(5,),None,None,1e-5)]
 [part.dtype for part in T.native_layer_norm(x.bfloat16(),(5,),None,None,1e-5)]
 F.layer_norm(x,(4,5))

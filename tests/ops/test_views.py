@@ -60,3 +60,19 @@ def test_a_tensor_of_that_shape_is_not_resized():
     x = rushlight.arange(6).reshape(2, 3).t()
     assert x.resize_(3, 2).stride() == (1, 3)
     assert rushlight.empty(3, 2, dtype=rushlight.int64, out=x).stride() == (1, 3)
+
+
+def test_copies_of_views_compute_conjugates():
+    x = rushlight.tensor([1 + 2j, 3 - 1j]).conj()
+    assert rushlight.view_as_real_copy(x).tolist() == [[1, -2], [3, 1]]
+    assert rushlight.view_as_complex_copy(rushlight.arange(4.0).reshape(2, 2).t()).tolist() == [2j, 1 + 3j]
+    made = x.conj_physical()
+    assert made.tolist() == [1 + 2j, 3 - 1j] and made.data_ptr() != x.data_ptr()
+
+
+def test_counts_and_places_have_their_dtypes():
+    count = rushlight.bincount(rushlight.tensor([0, 1, 1]), rushlight.tensor([1, 2, 3]).half())
+    assert count.dtype is rushlight.float64
+    assert rushlight.repeat_interleave(rushlight.tensor([2, 1], dtype=rushlight.int32)).dtype is rushlight.int32
+    whole = rushlight.empty((), dtype=rushlight.int32)
+    assert rushlight.sum(rushlight.zeros(0), 0, dtype=None, out=whole).item() == 0

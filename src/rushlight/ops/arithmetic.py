@@ -183,6 +183,18 @@ def fmin(input, other: Tensor):
     return B.where(B.isnan(input), other, B.where(B.isnan(other), input, B.minimum(input, other)))
 
 
+def _apart(made, wins):
+    """An extreme that a NaN loses passes its cotangent to the first operand where the two are equal, or both NaN."""
+
+    @made.vjp
+    def _(cotangents, outputs, input, other):
+        first = B.logical_or(wins(input, other), B.isnan(other))
+        return B.where(first, cotangents[0], 0), B.where(first, 0, cotangents[0])
+
+
+_apart(fmax, B.ge), _apart(fmin, B.le)
+
+
 @op(method=True, inplace=True, out=True)
 def hypot(input, other: Tensor):
     """sqrt(input ** 2 + other ** 2) without overflow."""
@@ -202,16 +214,43 @@ def clamp(input, min: Number = None, max: Number = None):
     return B.clamp(input, min, max)
 
 
+@clamp.vjp
+def _(cotangents, outputs, input, min=None, max=None):
+    """All of it to what lies within, limits included; a limit has that of what lies beyond."""
+    g = cotangents[0]
+    below = None if min is None else B.lt(input, min)
+    above = None if max is None else B.gt(input, max)
+    if min is not None and max is not None:  # a lower limit that is not below the upper one is never met
+        of_min, of_max = B.logical_and(below, B.lt(min, max)), B.logical_or(above, B.lt(max, min))
+    else:
+        of_min, of_max = below, above
+    beyond = below if above is None else above if below is None else B.logical_or(below, above)
+    limits = (None if mask is None else B.where(mask, g, 0) for mask in (of_min, of_max))
+    return B.where(beyond, 0, g), *limits
+
+
 @op(method=True, inplace=True, out=True)
 def clamp_min(input, min: Number):
     """The larger of the input and `min`, a number or a tensor."""
     return B.clamp(input, min, None)
 
 
+@clamp_min.vjp
+def _(cotangents, outputs, input, min):
+    below = B.lt(input, min)
+    return B.where(below, 0, cotangents[0]), B.where(below, cotangents[0], 0)
+
+
 @op(method=True, inplace=True, out=True)
 def clamp_max(input, max: Number):
     """The smaller of the input and `max`, a number or a tensor."""
     return B.clamp(input, None, max)
+
+
+@clamp_max.vjp
+def _(cotangents, outputs, input, max):
+    above = B.gt(input, max)
+    return B.where(above, 0, cotangents[0]), B.where(above, cotangents[0], 0)
 
 
 @op(method=True, inplace=True, out=True)

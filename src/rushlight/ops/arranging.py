@@ -8,6 +8,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
+from .copying import converted
 from .declare import add_method, composite, op
 from .indexing import is_zero
 from .shape import expand, reshape, squeeze, t, transpose, unsqueeze
@@ -65,7 +66,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     if repeats is None:
         if input.ndim != 1 or input.dtype not in (dtypes.int64, dtypes.int32):
             raise RuntimeError("repeat_interleave only accepts 1D int32 or int64 vectors as repeats")
-        return interleaved_places(input, output_size)
+        return converted(interleaved_places(input, output_size), input.dtype)
     if dim is None:
         input, dim = input.reshape((-1,)), 0
     d = B.wrap_dim(dim, input.ndim)

@@ -49,6 +49,22 @@ def _detached(input):
     return input.detach()
 
 
+def _real(input):
+    return FUNCTIONS["view_as_real"](input.resolve_conj())
+
+
+def _complex(input):
+    return FUNCTIONS["view_as_complex"](input.resolve_neg().contiguous())
+
+
+_OWN = {  # copies need neither strides that fit nor conjugates that are computed
+    "slice": slice_,
+    "alias": _same,
+    "detach": _detached,
+    "view": _viewed,
+    "view_as_real": _real,
+    "view_as_complex": _complex,
+}
 for _name in _VIEWS:
-    _own = {"slice": slice_, "alias": _same, "detach": _detached, "view": _viewed}.get(_name)
+    _own = _OWN.get(_name)
     _copying(_name, _own or METHODS.get(_name) or FUNCTIONS[_name])

@@ -45,7 +45,8 @@ def multi_margin_of(input, target: Tensor, p: int, margin: float, weight=None, r
         raise RuntimeError(
             f"multi_margin_loss: inconsistent weight size {shape_of(weight)} for {hint(classes)} classes"
         )
-    missed = B.maximum(margin - B.gather(x, 1, y) + x, 0)
+    missed = margin - B.gather(x, 1, y) + x
+    missed = B.where(B.le(missed, 0), 0, missed)  # no slope where the margin is just kept
     missed = missed if p == 1 else missed * missed
     if weight is not None:
         missed = missed * B.take(weight, y, dim=0)
@@ -79,7 +80,7 @@ def multilabel_margin_of(input, target: Tensor, reduction: str = "mean"):
     is_label = B.gt(B.scatter(zeros, 1, safe, B.cast(counted, dtypes.int64), "add"), 0)
     apart = 1 - B.unsqueeze(B.gather(x, 1, safe), 2) + B.unsqueeze(x, 1)  # (N, label, class)
     pairs = B.logical_and(B.unsqueeze(counted, 2), B.unsqueeze(B.logical_not(is_label), 1))
-    loss = B.sum(B.where(pairs, B.maximum(apart, 0), 0), (1, 2)) / classes
+    loss = B.sum(B.where(B.logical_and(pairs, B.logical_not(B.le(apart, 0))), apart, 0), (1, 2)) / classes
     return reduced(loss if input.ndim == 2 else B.reshape(loss, ()), reduction)
 
 
@@ -106,10 +107,15 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     return multilabel_soft_margin_of(input, target, weight, reduction_of(size_average, reduce, reduction))
 
 
+def above_zero(x):
+    """x limited to 0 from below, which has the slope of x at 0 itself."""
+    return B.where(B.lt(x, 0), 0, x)
+
+
 # -- of distances -----------------------------------------------------------------------------------
 @op(public=False)
 def hinge_embedding_of(input, target: Tensor, margin: float, reduction: str):
-    apart = B.where(B.ne(target, 1), B.maximum(margin - input, 0), 0)
+    apart = B.where(B.ne(target, 1), above_zero(margin - input), 0)
     return reduced(apart + B.where(B.ne(target, -1), input, 0), reduction)
 
 
@@ -121,7 +127,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 
 @op(public=False)
 def margin_ranking_of(input1, input2: Tensor, target: Tensor, margin: float, reduction: str):
-    return reduced(B.maximum(-target * (input1 - input2) + margin, 0), reduction)
+    return reduced(above_zero(-target * (input1 - input2) + margin), reduction)
 
 
 @composite
@@ -177,7 +183,7 @@ def cosine_embedding_of(input1, input2: Tensor, target: Tensor, margin: float, r
     product, square1, square2 = (B.sum(a * b, dims) for a, b in ((input1, input2), (input1, input1), (input2, input2)))
     cos = product / B.sqrt((square1 + eps) * (square2 + eps))
     near = B.where(B.eq(target, 1), 1 - cos, 0)
-    return reduced(near + B.where(B.eq(target, -1), B.maximum(cos - margin, 0), 0), reduction)
+    return reduced(near + B.where(B.eq(target, -1), above_zero(cos - margin), 0), reduction)
 
 
 @op(public=False)

@@ -319,7 +319,7 @@ def instance_norm(
     n, c = input.shape[0], input.shape[1]
     if input.numel() == n * c:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
-    if running_mean is not None:
+    if running_mean is not None and input.numel():
         rows = input.detach().reshape(n, c, -1)
         mean, var = rows.mean(2).mean(0), rows.var(2).mean(0)
         update_statistics(running_mean, running_var, mean, var, float(momentum), 1.0)

@@ -28,7 +28,7 @@ def call_out(called, args, kwargs, out):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{called.name}(): argument 'out' must be Tensor, not {type(tensor).__name__}")
     given = kwargs
-    if called.accepts_out == "dtype" and "dtype" not in kwargs:
+    if called.accepts_out == "dtype" and kwargs.get("dtype") is None:
         kwargs = {**kwargs, "dtype": outputs[0].dtype}
     check_no_gradient(called.name, args, kwargs, outputs)
     if called.accepts_out == "apart":
