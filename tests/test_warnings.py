@@ -58,6 +58,11 @@ CASES = {
     "where": (lambda: rl.where(ones(17, dtype=rl.uint8), ones(17), 0.0), "where received a uint8 condition"),
     "std": (lambda: ones(1, 18).std(0), r"std\(\): degrees of freedom is <= 0"),
     "var of one": (lambda: ones(1).var(), r"var\(\): degrees of freedom is <= 0"),
+    "cross": (lambda: rl.cross(ones(3), ones(3)), "cross without specifying the dim arg"),
+    "scatter": (
+        lambda: ones(2).scatter(0, rl.tensor([0]), ones(1), reduce="add"),
+        "reduce argument of scatter with Tensor src",
+    ),
     "kl_div": (lambda: F.kl_div(ones(2), ones(2)), "'mean' divides the total loss by both"),
     "KLDivLoss": (lambda: nn.KLDivLoss()(ones(2), ones(2)), "'mean' divides the total loss by both"),
     "size_average": (lambda: F.mse_loss(ones(2), ones(2), size_average=False), "use reduction='sum'"),

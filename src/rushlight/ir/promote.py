@@ -106,8 +106,8 @@ def broadcast_shapes(*shapes) -> tuple:
         if len(shape) > len(result):
             result = [1] * (len(shape) - len(result)) + result
         offset = len(result) - len(shape)
-        for d, size in enumerate(shape):
-            have = result[offset + d]
+        for d in reversed(range(len(shape))):  # errors name the last dimension that does not fit
+            have, size = result[offset + d], shape[d]
             if _is_one(have):
                 result[offset + d] = size
             elif not _is_one(size) and not same_size(have, size):

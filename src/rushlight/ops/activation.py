@@ -6,7 +6,7 @@ import math
 
 from ..ir import build as B
 from ..ir.sizes import hint
-from .checks import check_kinds
+from .checks import check_kinds, scalar_type
 from .declare import FUNCTIONS, Tensor, op
 from .widths import rounded_once
 
@@ -202,7 +202,9 @@ def prelu(input, weight: Tensor):
 
 def check_slopes(x, weight) -> None:
     if weight.dtype is not x.dtype:
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {x.dtype.name} and {weight.dtype.name}")
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {scalar_type(x.dtype)} and {scalar_type(weight.dtype)}"
+        )
     if weight.ndim > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.ndim == 1 and weight.shape[0] != 1:

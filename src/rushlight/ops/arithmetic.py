@@ -8,7 +8,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.dtypes import category
 from ..ir.graph import Value
-from .checks import check_kinds
+from .checks import check_kinds, scalar_type
 from .declare import Number, Tensor, composite, op
 from .named import named_call
 
@@ -339,7 +339,7 @@ def ldexp(input, other: Tensor):
 def mantissa_and_exponent(input):
     """See `frexp`."""
     if input.dtype.kind != "f":
-        raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, got {input.dtype.name}")
+        raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, got {scalar_type(input.dtype)}")
     wide = B.cast(input, softened(input.dtype))
     tiny = B.lt(B.abs(wide), LEAST_NORMAL[wide.dtype.name])  # their logarithm needs all the digits of a normal number
     scaled_up = B.where(tiny, wide * 2.0**60, wide)

@@ -7,7 +7,8 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.primitive import PRIMITIVES
-from ..ir.sizes import product
+from ..ir.sizes import hint, product
+from .checks import scalar_type
 from .copying import converted
 from .declare import add_method, composite, op
 from .indexing import is_zero
@@ -29,7 +30,7 @@ def repeat(input, repeats: tuple):
     shape = (*(1,) * new, *input.shape)
     total = tuple(n * r for n, r in zip(shape, repeats))
     if any(r < 0 for r in repeats):
-        raise RuntimeError(f"Trying to create tensor with negative dimension: {list(map(str, total))}")
+        raise RuntimeError(f"Trying to create tensor with negative dimension: {list(map(hint, total))}")
     split = B.reshape(input, tuple(n for size in shape for n in (1, size)))
     return B.reshape(B.expand(split, tuple(n for pair in zip(repeats, shape) for n in pair)), total)
 
@@ -79,7 +80,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
             raise RuntimeError("Repeats must be non-negative")
         return repeated_evenly(input, int(repeats), d)
     if repeats.dtype not in (dtypes.int64, dtypes.int32):
-        raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for {repeats.dtype.name}')
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{scalar_type(repeats.dtype)}'")
     if repeats.ndim != 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if repeats.shape[0] != input.shape[d]:

@@ -9,6 +9,7 @@ from ..ir.graph import Value
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
 from .checks import check_kinds, every_sample, scalar_type
+from .copying import converted
 from .creation import zeros
 from .declare import Number, composite, op
 from .named import named
@@ -136,7 +137,7 @@ def bincount(input, weights=None, minlength=0):
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if input.dtype.kind not in "iu":
-        raise NotImplementedError(f'"bincount_cpu" not implemented for \'{scalar_type(input.dtype)}\'')
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_type(input.dtype)}'")
     if input.ndim == 1 and input.numel() == 0:
         return zeros((minlength,), dtype=dtypes.int64)
     low, high = (x.item() for x in aminmax(input))
@@ -178,7 +179,7 @@ def limits(name: str, input, low, high, margin: float) -> tuple:
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """How many elements lie in each of `bins` equal parts of [min, max], or of the data's range if both are equal."""
     if input.dtype.kind not in "f":
-        raise NotImplementedError(f'"histogram_cpu" not implemented for \'{scalar_type(input.dtype)}\'')
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{scalar_type(input.dtype)}'")
     if bins <= 0:
         raise RuntimeError(f"torch.histc(): bins must be > 0, but got {bins}")
     low, high = limits("torch.histc()", input, min, max, 1)
@@ -214,7 +215,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     With `density`, divided so that the integral over all bins is 1.
     """
     if input.dtype.kind != "f":
-        raise NotImplementedError(f'"histogram_cpu" not implemented for \'{scalar_type(input.dtype)}\'')
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{scalar_type(input.dtype)}'")
     check_histogram(input, bins, range, weight)
     if isinstance(bins, Tensor):
         edges = bins.clone()

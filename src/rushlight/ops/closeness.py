@@ -6,6 +6,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.graph import Value
+from .checks import scalar_type
 from .declare import composite, op
 
 
@@ -27,7 +28,7 @@ def check_close(input, other, rtol, atol) -> None:
         if not isinstance(value, (Tensor, Value)):
             raise TypeError(f"isclose(): arguments must be Tensors, not {type(value).__name__}")
     if input.dtype is not other.dtype:
-        raise RuntimeError(f"{input.dtype.name} did not match {other.dtype.name}")
+        raise RuntimeError(f"{scalar_type(input.dtype)} did not match {scalar_type(other.dtype)}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")

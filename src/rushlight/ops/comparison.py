@@ -6,6 +6,7 @@ from ..core.engine import Layout
 from ..ir import build as B
 from ..ir import dtypes
 from .arithmetic import check_tensor
+from .checks import scalar_type
 from .declare import Number, Tensor, composite, op
 from .notices import warn_user
 
@@ -80,7 +81,8 @@ def where(condition: Tensor, input: Number, other: Number):
     """
     if condition.dtype not in (dtypes.bool_, dtypes.uint8):
         raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.name}"
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{scalar_type(condition.dtype)}"
         )
     chosen = B.where(condition, input, other)
     # two plain numbers give tensors of the default types

@@ -6,6 +6,7 @@ from ..core import engine
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.graph import Value
+from .checks import scalar_type
 from .declare import FUNCTIONS, add_method, composite, op
 from .lazy import CONJ, NEG, bits_of
 
@@ -100,7 +101,7 @@ def view_as_complex(input):
     if input.dtype not in (dtypes.float32, dtypes.float64):
         raise RuntimeError(
             "view_as_complex is only supported for float and double tensors, but got a tensor of scalar type: "
-            f"{input.dtype.name}"
+            f"{scalar_type(input.dtype)}"
         )
     if input.ndim == 0:
         raise RuntimeError("Input tensor must have one or more dimensions")
@@ -216,11 +217,13 @@ def check_parts(first, second) -> None:
     for part in (first, second):
         if part.dtype not in (dtypes.float32, dtypes.float64):
             raise RuntimeError(
-                f"Expected both inputs to be Float or Double tensors but got {first.dtype.name} and {second.dtype.name}"
+                f"Expected both inputs to be Float or Double tensors but got {scalar_type(first.dtype)} and "
+                f"{scalar_type(second.dtype)}"
             )
     if first.dtype is not second.dtype:
         raise RuntimeError(
-            f"Expected object of scalar type {first.dtype.name} but got scalar type {second.dtype.name} for second "
+            f"Expected object of scalar type {scalar_type(first.dtype)} but got scalar type "
+            f"{scalar_type(second.dtype)} for second "
             f"argument"
         )
 

@@ -7,7 +7,7 @@ import math
 from ..core import engine
 from ..core.engine import Tensor
 from ..ir import dtypes
-from .checks import fitting
+from .checks import fitting, scalar_type
 from .copying import fill, format_strides
 from .declare import composite
 from .dtypes import dtype_argument
@@ -115,7 +115,9 @@ def dtype_for(out, dtype):
     if out is None:
         return dtype
     if dtype is not None and dtype is not out.dtype:
-        raise RuntimeError(f"dtype {dtype.name} does not match dtype of out parameter ({out.dtype.name})")
+        raise RuntimeError(
+            f"dtype {scalar_type(dtype)} does not match dtype of out parameter ({scalar_type(out.dtype)})"
+        )
     return out.dtype
 
 

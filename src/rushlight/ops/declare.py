@@ -9,6 +9,8 @@ reach the body as plain Python values.
 
 from __future__ import annotations
 
+import sys
+
 from ..core import engine
 from ..core.engine import Op, Tensor
 from ..ir.dtypes import uint64
@@ -87,6 +89,7 @@ class Declaration:
         self.row_major = row_major
         self.natural = None if natural is None else self.names.index(natural)
         self.vjp_rule = self.notice = None
+        self.numbers = {i for i, name in enumerate(self.names) if body.__annotations__.get(name) in ("Number", "float")}
         self.types = {i: t for i, name in enumerate(self.names) if (t := self.types_of(name, body.__annotations__))}
         self.tensors = tuple(i for i, name in enumerate(self.names) if is_tensor(name, body.__annotations__))
 
@@ -109,15 +112,11 @@ class Declaration:
         """
         for position, types in self.types.items():
             if position < len(key) and key[position] is not engine.missing and not isinstance(key[position], types):
-                raise wrong_type(self.name, self.names[position], position, types[0].__name__, key[position])
+                raise wrong_type(self.name, self.names[position], position, types[0].__name__, type(key[position]))
         for position in self.tensors:
             entry = key[position] if position < len(key) else Tensor
             if (isinstance(entry, type) and entry is not Tensor) or (entry is None and position < self.required):
-                given = "NoneType" if entry is None else entry.__name__
-                raise TypeError(
-                    f"{self.name}(): argument '{self.names[position]}' (position {position + 1}) must be Tensor, "
-                    f"not {given}"
-                )
+                raise wrong_type(self.name, self.names[position], position, "Tensor", entry or type(None))
         if self.notice is not None:
             self.notice(key)
 
@@ -134,7 +133,7 @@ class Declaration:
             for position, (name, kind) in enumerate(zip(self.names, self.kinds)):
                 absent = position < len(key) and key[position] is None and self.defaults.get(name, 0) is not None
                 if kind == DATA and absent:
-                    return wrong_type(self.name, name, position, "Tensor", None)
+                    return wrong_type(self.name, name, position, "Tensor", type(None))
         if isinstance(error, TypeError):
             return error
         return RuntimeError(f"{self.name}: cannot be computed for these arguments ({type(error).__name__}: {error})")
@@ -390,7 +389,8 @@ def refusal(called: Op, given: dict) -> TypeError:
     declaration = called.declaration
     for position, (name, kind) in enumerate(zip(declaration.names, declaration.kinds)):
         if name in given and kind in WANTED and not fits(given[name], kind):
-            return wrong_type(called.name, name, position, WANTED[kind], given[name])
+            wanted = "Tensor or Number" if position in declaration.numbers else WANTED[kind]
+            return wrong_type(called.name, name, position, wanted, type(given[name]))
     return TypeError(f"{called.name}(): cannot be called with ({', '.join(describe(v) for v in given.values())})")
 
 
@@ -400,10 +400,25 @@ def fits(value, kind: int) -> bool:
     return value is None or isinstance(value, (Tensor, Value, bool, int, float, complex))
 
 
-def wrong_type(function: str, name: str, position: int, wanted: str, value) -> TypeError:
-    return TypeError(
-        f"{function}(): argument '{name}' (position {position + 1}) must be {wanted}, not {type(value).__name__}"
-    )
+def wrong_type(function: str, name: str, position: int, wanted: str, kind: type) -> TypeError:
+    function, position = as_called(function, name, position)
+    return TypeError(f"{function}(): argument '{name}' (position {position + 1}) must be {wanted}, not {kind.__name__}")
+
+
+def as_called(function: str, argument: str, position: int) -> tuple[str, int]:
+    """The name and an argument's position as users know them, if a public function has called an op that is none."""
+    from .activation import FUNCTIONAL
+
+    frame = None if function in FUNCTIONS or function in METHODS else sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        for table in (FUNCTIONS, METHODS, FUNCTIONAL):
+            known = table.get(code.co_name)
+            if getattr(getattr(known, "__wrapped__", known), "__code__", None) is code:
+                names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+                return code.co_name, names.index(argument) if argument in names else position
+        frame = frame.f_back
+    return function, position
 
 
 def called_with_values(arguments) -> bool:

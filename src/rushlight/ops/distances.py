@@ -6,6 +6,7 @@ import math
 
 from ..ir import build as B
 from ..ir import dtypes
+from .checks import scalar_type
 from .declare import composite, op
 
 MANY = 25  # from more vectors than this on, 2-norms come from a matrix product
@@ -79,7 +80,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """
     for number, x in ((1, x1), (2, x2)):
         if not x.is_floating_point():
-            raise RuntimeError(f"cdist only supports floating-point dtypes, X{number} got: {x.dtype.name}")
+            raise RuntimeError(f"cdist only supports floating-point dtypes, X{number} got: {scalar_type(x.dtype)}")
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, X{number} got: {x.ndim}D")
     if x1.shape[-1] != x2.shape[-1]:

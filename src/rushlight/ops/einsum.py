@@ -12,6 +12,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir.graph import Value
 from ..ir.sizes import hint, product
+from .checks import scalar_type
 from .declare import composite, op
 
 
@@ -246,7 +247,8 @@ def einstein_sum(operands: list, sides: tuple, output: tuple):
     for other in operands[1:]:
         if other.dtype is not operands[0].dtype:
             raise RuntimeError(
-                f"einsum(): expected operands of one dtype, but got {operands[0].dtype.name} and {other.dtype.name}"
+                f"einsum(): expected operands of one dtype, but got {scalar_type(operands[0].dtype)} and "
+                f"{scalar_type(other.dtype)}"
             )
     return contracted(operands, sides, output)
 

@@ -9,7 +9,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.primitive import PRIMITIVES
 from .activation import FUNCTIONAL
-from .checks import every_sample
+from .checks import every_sample, scalar_type
 from .declare import composite, op
 from .indexing import is_zero, put_at
 from .reduction import aminmax
@@ -22,7 +22,7 @@ def check_table(name: str, weight, indices) -> None:
     if indices.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{indices.dtype.name} instead (while checking arguments for {name})"
+            f"{scalar_type(indices.dtype)} instead (while checking arguments for {name})"
         )
 
 
@@ -204,7 +204,7 @@ def check_bags(input, weight, offsets, mode, scale_grad_by_freq, per_sample_weig
 
 def check_offsets(input, offsets) -> None:
     if offsets.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(f"expected offsets to be of type Long or Int, but got {offsets.dtype.name}")
+        raise RuntimeError(f"expected offsets to be of type Long or Int, but got {scalar_type(offsets.dtype)}")
     if offsets.numel() and offsets[0].item() != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "

@@ -46,7 +46,7 @@ def unfit_argument(name: str, function, args: tuple, kwargs: dict, error: Attrib
         return TypeError(f"{name}() {wrong}")
     for position, (parameter, value) in enumerate(bound.items()):
         if value is error.obj:
-            return wrong_type(name, parameter, position, "Tensor", value)
+            return wrong_type(name, parameter, position, "Tensor", type(value))
     for parameter, value in bound.items():
         kind = type(error.obj).__name__
         places = [i for i, part in enumerate(value) if part is error.obj] if isinstance(value, (tuple, list)) else []

@@ -167,6 +167,8 @@ _state = {"deterministic": 0, "precision": "highest", "warn_always": False, "int
 @composite
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Remembered, without effect: all results are deterministic."""
+    if not isinstance(mode, (bool, int)):
+        raise TypeError(f"use_deterministic_algorithms(): argument 'mode' must be bool, not {type(mode).__name__}")
     _state["deterministic"] = (1 if warn_only else 2) if mode else 0
 
 

@@ -12,7 +12,7 @@ import math
 from ..core import engine
 from ..core.engine import Tensor, is_grad_enabled
 from ..ir import dtypes
-from .checks import every_sample
+from .checks import every_sample, scalar_type
 from .creation import fresh
 from .declare import FUNCTIONS, composite
 
@@ -190,7 +190,7 @@ def draw_trials(tensor: Tensor, p: float, generator) -> None:
 
 def check_chances(p: Tensor) -> None:
     if not p.is_floating_point():
-        raise NotImplementedError(f'"bernoulli_tensor_cpu_p_" not implemented for {p.dtype.name}')
+        raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{scalar_type(p.dtype)}'")
     p = every_sample(p)
     if p.numel() and not bool(((p >= 0) & (p <= 1)).all()):
         raise RuntimeError("bernoulli expects all probabilities p to be in [0, 1]")

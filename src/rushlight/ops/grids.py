@@ -7,7 +7,7 @@ import warnings
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import hint, product
-from .checks import check_kinds
+from .checks import check_kinds, scalar_type
 from .declare import FUNCTIONS, Tensor, composite, op
 
 MODES = ("bilinear", "nearest", "bicubic")
@@ -119,7 +119,8 @@ def check_grid(x, grid, mode: str) -> None:
     shapes = f"got input with sizes {list(map(hint, x.shape))} and grid with sizes {list(map(hint, grid.shape))}"
     if x.dtype is not grid.dtype:
         raise RuntimeError(
-            f"grid_sampler(): expected input and grid to have same dtype, {x.dtype.name} and {grid.dtype.name}"
+            f"grid_sampler(): expected input and grid to have same dtype, {scalar_type(x.dtype)} and "
+            f"{scalar_type(grid.dtype)}"
         )
     if x.ndim not in (4, 5) or grid.ndim != x.ndim:
         raise RuntimeError(

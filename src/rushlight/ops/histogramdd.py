@@ -8,7 +8,7 @@ from ..ir import dtypes
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
 from .binning import limits
-from .checks import check_kinds
+from .checks import check_kinds, scalar_type
 from .declare import composite, op
 from .named import named
 
@@ -76,7 +76,7 @@ def given_edges(input, bins: list) -> list:
         if marks.dtype is not input.dtype:
             raise RuntimeError(
                 "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
-                f"{input.dtype.name} and bins for dimension {dim} with dtype {marks.dtype.name}"
+                f"{scalar_type(input.dtype)} and bins for dimension {dim} with dtype {scalar_type(marks.dtype)}"
             )
         if marks.ndim != 1 or marks.numel() == 0:
             raise RuntimeError(
@@ -118,5 +118,5 @@ def check_weight(input, weight) -> None:
     if weight.dtype is not input.dtype:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
-            f"dtype, but got input({input.dtype.name}), and weight({weight.dtype.name})"
+            f"dtype, but got input({scalar_type(input.dtype)}), and weight({scalar_type(weight.dtype)})"
         )

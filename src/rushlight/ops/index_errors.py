@@ -20,6 +20,8 @@ def out_of_bounds(plan: Plan, flat: list, index: int, dim: int, size: int) -> Ex
     name = getattr(getattr(getattr(structure, "called", None), "declaration", None), "name", "")
     if name in FLAT:
         return flat_error(*flat[:2])
+    if name == "masked_scatter":
+        return IndexOutOfRange("masked_scatter: Number of elements of source < number of ones in mask")
     if name in TARGETS:
         return IndexOutOfRange(f"Target {index} is out of bounds.")
     if name in WRAPPING and index < 0:

@@ -264,7 +264,8 @@ def index_put_(input, indices, values, accumulate=False):
 def check_match(x, values) -> None:
     if values.dtype is not x.dtype:
         raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {scalar_type(x.dtype)} for the destination and "
+            f"Index put requires the source and destination dtypes match, got {scalar_type(x.dtype)} for the "
+            f"destination and "
             f"{scalar_type(values.dtype)} for the source."
         )
 

@@ -8,6 +8,7 @@ from ..ir.sizes import hint, product
 from .checks import scalar_type
 from .declare import FUNCTIONS, Number, composite, op
 from .einsum import contracted
+from .notices import warn_user
 from .writing import store
 
 
@@ -80,7 +81,8 @@ def vdot(input, other):
             raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {other.ndim}D tensors")
     if input.dtype is not other.dtype:
         raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {input.dtype.name} and {other.dtype.name}"
+            f"dot : expected both vectors to have same dtype, but found {scalar_type(input.dtype)} and "
+            f"{scalar_type(other.dtype)}"
         )
     if input.shape[0] != other.shape[0]:
         raise RuntimeError(
@@ -91,7 +93,7 @@ def vdot(input, other):
 
 
 @op(method=True, out=True)
-def kron(input, other):
+def kron(input, other: Tensor):
     """The Kronecker product: each element of `input` times all of `other`, in blocks."""
     ndim = max(input.ndim, other.ndim)
     a = (1,) * (ndim - input.ndim) + tuple(input.shape)
@@ -156,6 +158,11 @@ def cross(input, other, dim=None, *, out=None):
         dim = next((d for d, n in enumerate(input.shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
+        warn_user(
+            "Using cross without specifying the dim arg is deprecated. Please either pass the dim explicitly or simply "
+            "use linalg.cross. The default value of dim will change to agree with that of linalg.cross in a future "
+            "release."
+        )
     d = B.wrap_dim(dim, input.ndim)
     if input.shape[d] != 3 or other.shape[d] != 3:
         raise RuntimeError(

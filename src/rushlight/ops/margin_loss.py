@@ -7,7 +7,7 @@ import math
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import hint, product
-from .checks import check_kinds
+from .checks import check_kinds, scalar_type
 from .declare import Number, Tensor, composite, op
 from .loss import reduced, reduced_tensor, reduction_of, softplus_of
 from .vector_norm import norm_of, order_of
@@ -26,7 +26,7 @@ def check_rows(name: str, x, target, per_class: bool) -> None:
     if not alike and not (x.ndim <= 1 and not per_class and product(target.shape) == 1):
         raise RuntimeError(f"{name}: inconsistent target size {shape_of(target)} for input of size {shape_of(x)}")
     if target.dtype is not dtypes.int64:
-        raise RuntimeError(f"{name}: expected scalar type Long for the target, got {target.dtype.name}")
+        raise RuntimeError(f"{name}: expected scalar type Long for the target, got {scalar_type(target.dtype)}")
 
 
 def shape_of(x) -> list:
@@ -148,7 +148,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8):
     """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`."""
     dtype = B.common_dtype(x1, x2)
     if dtype.kind not in "fc":
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {dtype.name}")
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_type(dtype)}")
     shape = B.broadcast_shapes(x1.shape, x2.shape)
     x1, x2 = (B.broadcast_to(B.cast(x, dtype), shape) for x in (x1, x2))
     d = B.wrap_dim(dim, x1.ndim)

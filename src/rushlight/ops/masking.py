@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import product
-from .checks import fitting
+from .checks import fitting, scalar_type
 from .declare import Number, composite, op
 from .indexing import fill_masked, filled_where, is_zero, selected
 
@@ -47,11 +47,13 @@ def masked_scatter(input, mask, source):
     """The elements of `source`, in order, at the places where the mask holds; the input's elements elsewhere."""
     if source.dtype is not input.dtype:
         raise RuntimeError(
-            f"masked_scatter: expected self and source to have same dtypes but got {input.dtype.name} and "
-            f"{source.dtype.name}"
+            f"masked_scatter: expected self and source to have same dtypes but got {scalar_type(input.dtype)} and "
+            f"{scalar_type(source.dtype)}"
         )
     if mask.dtype is not dtypes.bool_:
-        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_type(mask.dtype)}"
+        )
     shape = B.broadcast_shapes(input.shape, mask.shape)
     input, mask = B.broadcast_to(input, shape), B.broadcast_to(mask, shape)
     total, available = product(shape), product(source.shape)

@@ -8,7 +8,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import hint, product
 from .arithmetic import check_alpha
-from .checks import check_kinds
+from .checks import check_kinds, scalar_type
 from .declare import Number, Tensor, composite, op
 from .notices import warn_deprecated
 from .writing import store
@@ -114,7 +114,8 @@ def dot(input, tensor: Tensor):
     check_ndim("dot", tensor, 1, "tensor")
     if input.dtype is not tensor.dtype:
         raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {input.dtype.name} and {tensor.dtype.name}"
+            f"dot : expected both vectors to have same dtype, but found {scalar_type(input.dtype)} and "
+            f"{scalar_type(tensor.dtype)}"
         )
     if input.shape[0] != tensor.shape[0]:
         raise RuntimeError(

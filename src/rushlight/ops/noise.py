@@ -8,6 +8,7 @@ import warnings
 from ..ir import build as B
 from ..ir import dtypes
 from .activation import FUNCTIONAL
+from .checks import scalar_type
 from .creation import fresh, strides_like
 from .declare import FUNCTIONS, composite, op
 from .filling import draw_trials, draw_uniform, drawn, exponential_, source
@@ -54,7 +55,7 @@ def drop(input, p: float, train: bool, inplace: bool = False, feature: bool = Fa
     if p == 1:
         return input.mul_(0) if inplace else input * 0
     if not (input.is_floating_point() or input.is_complex()):
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.name}")
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {scalar_type(input.dtype)}")
     mask = drawn(blank_mask(input, feature), draw_trials, 1.0 - p, None)
     if not alpha:
         return (kept.in_place if inplace else kept)(input, mask, scale_of(p, input.dtype))

@@ -293,7 +293,9 @@ def of_rows(weights: Tensor, count: int, replacement: bool, generator) -> Tensor
 
 def check_weights(weights, count: int, replacement: bool) -> None:
     if not weights.is_floating_point():
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {scalar_type(weights.dtype)}")
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {scalar_type(weights.dtype)}"
+        )
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if count <= 0:
@@ -329,7 +331,7 @@ def poisson(input, generator=None):
         return over_batch(lambda x: poisson(x, generator), input)
     rates = input.detach().contiguous()
     if not rates.is_floating_point():
-        raise NotImplementedError(f'"poisson_cpu" not implemented for \'{scalar_type(rates.dtype)}\'')
+        raise NotImplementedError(f"\"poisson_cpu\" not implemented for '{scalar_type(rates.dtype)}'")
     if rates.numel() and bool((rates < 0).any()):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     made = fresh(tuple(rates.shape), rates.dtype)

@@ -8,6 +8,7 @@ import warnings
 from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
+from .checks import scalar_type
 from .creation import check_options, delivered, dtype_for, fresh
 from .declare import composite, op
 
@@ -104,7 +105,7 @@ def common_kind(*numbers):
 
 def check_kind(name: str, dtype, kinds: str = "uif") -> None:
     if dtype.kind not in kinds:
-        raise NotImplementedError(f'"{name}_cpu" not implemented for {dtype.name}')
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_type(dtype)}'")
 
 
 def check_steps(start, end, step) -> None:
@@ -185,7 +186,9 @@ def spaced(name: str, start, end, steps, fill, out, dtype, layout, device, requi
     complex_ends = isinstance(start, complex) or isinstance(end, complex)
     dtype = dtype_for(out, dtype) or (dtypes.default_complex() if complex_ends else dtypes.default)
     if complex_ends and not dtype.is_complex:
-        raise RuntimeError(f"{name}(): inferred dtype {dtypes.default_complex().name} can't be cast to {dtype.name}")
+        raise RuntimeError(
+            f"{name}(): inferred dtype {dtypes.default_complex().name} can't be cast to {scalar_type(dtype)}"
+        )
     check_kind(name, dtype, "uifc")
     check_options(layout, device)
     made = fresh((steps,), dtype)

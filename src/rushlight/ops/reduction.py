@@ -9,7 +9,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import product
 from .arithmetic import maximum, minimum
-from .checks import check_kinds
+from .checks import check_kinds, scalar_type
 from .declare import composite, op
 from .named import extremes, named_call
 from .notices import warn_of_freedom
@@ -52,7 +52,7 @@ def check_floating(name: str, x, dtype=None) -> None:
     if (dtype or x.dtype).kind not in "fc":
         raise RuntimeError(
             f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {(dtype or x.dtype).name}"
+            f"Got: {scalar_type(dtype or x.dtype)}"
         )
 
 
@@ -262,7 +262,8 @@ def count_nonzero(input, dim: int | tuple | None = None):
 # -- spread ---------------------------------------------------------------------------------------
 def variance(x, dims, correction: int | float, keepdim: bool):
     """The sum of squared distances from the mean over max(0, n - correction), in two passes over a cached row."""
-    check_floating("var", x)
+    if x.dtype.kind not in "fc":
+        raise RuntimeError(f"std and var only support floating point and complex dtypes, got {scalar_type(x.dtype)}")
     centred = x - B.mean(x, dims, True)
     squares = centred * centred if x.dtype.kind == "f" else B.real(centred * B.conj(centred))
     n = count(x, dims)

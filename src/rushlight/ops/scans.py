@@ -7,6 +7,7 @@ import math
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import product
+from .checks import scalar_type
 from .declare import Number, composite, op
 from .indexing import is_zero
 from .named import extremes
@@ -32,7 +33,7 @@ def cumprod(input, dim: int, *, dtype: dtypes.DType | None = None):
 def logcumsumexp(input, dim: int):
     """The logarithm of the running sum of exponentials along `dim`."""
     if input.dtype.kind not in "fc":
-        raise NotImplementedError(f'"logcumsumexp_out_cpu" not implemented for {input.dtype.name}')
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{scalar_type(input.dtype)}'")
     if input.dtype.is_complex:
         return complex_logcumsumexp(input, B.wrap_dim(dim, input.ndim))
     return B.logcumsumexp(input, dim)

@@ -8,9 +8,10 @@ from ..ir import build as B
 from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.sizes import hint, product
-from .checks import check_kinds, fitting
+from .checks import check_kinds, fitting, scalar_type
 from .declare import Number, composite, op
 from .indexing import is_zero, wrapped
+from .notices import warn_user
 
 
 # -- what indices must be -----------------------------------------------------------------------
@@ -47,7 +48,8 @@ def check_vector(name: str, index) -> None:
 def check_same(name: str, x, source, other: str = "source") -> None:
     if source.dtype is not x.dtype:
         raise RuntimeError(
-            f"{name}(): self ({x.dtype.name}) and {other} ({source.dtype.name}) must have the same dtype"
+            f"{name}(): self ({scalar_type(x.dtype)}) and {other} ({scalar_type(source.dtype)}) must have the same "
+            f"dtype"
         )
 
 
@@ -82,7 +84,7 @@ def index_select(input, dim: int, index):
 def take(input, index):
     """Elements of the flattened input; a negative index counts from the end."""
     if index.dtype is not dtypes.int64:
-        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.name}")
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {scalar_type(index.dtype)}")
     total = product(input.shape)
     if is_zero(total) and not is_zero(product(index.shape)):
         raise IndexError("take(): tried to take from an empty tensor")
@@ -93,7 +95,7 @@ def take(input, index):
 def take_along_dim(input, indices, dim=None, *, out=None):
     """`gather` with all dims but `dim` broadcast; without `dim`, from the flattened input."""
     if indices.dtype is not dtypes.int64:
-        raise RuntimeError(f"take_along_dim(): dtype of indices should be Long but got {indices.dtype.name}")
+        raise RuntimeError(f"take_along_dim(): dtype of indices should be Long but got {scalar_type(indices.dtype)}")
     if dim is None:
         return gather_along(input.reshape((-1,)), 0, indices.reshape((-1,)), out=out)
     if input.ndim != indices.ndim:
@@ -159,6 +161,11 @@ _REDUCE = {None: "set", "add": "add", "multiply": "mul"}
 def _scatter_arguments(input, src, value, reduce) -> tuple:
     if (src is None) == (value is None):
         raise TypeError("scatter(): expected either src or value")
+    if reduce is not None and src is not None:
+        warn_user(
+            "The reduce argument of scatter with Tensor src is deprecated and will be removed in a future release. Use "
+            "scatter_reduce instead for more reduction options."
+        )
     if reduce not in _REDUCE:
         raise RuntimeError("reduce argument must be either add or multiply.")
     return fitting(value if src is None else src, input.dtype), _REDUCE[reduce]
@@ -349,11 +356,11 @@ def put_places(input, index, source, accumulate: bool):
 
 def put_flat(input, index, source, accumulate: bool):
     if index.dtype is not dtypes.int64:
-        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {index.dtype.name}")
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {scalar_type(index.dtype)}")
     if source.dtype is not input.dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "
-            f"{input.dtype.name} and source.dtype = {source.dtype.name}"
+            f"{scalar_type(input.dtype)} and source.dtype = {scalar_type(source.dtype)}"
         )
     if product(index.shape) != product(source.shape):
         raise IndexError("put_(): Expected source and index to have the same number of elements")

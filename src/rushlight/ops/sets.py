@@ -8,6 +8,7 @@ from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.primitive import PRIMITIVES
 from ..ir.sizes import product
+from .checks import scalar_type
 from .compaction import nonzero_columns
 from .creation import fresh
 from .declare import composite, op
@@ -84,7 +85,7 @@ def as_rows(x, dim):
 
 def check_unique(x) -> None:
     if x.dtype.is_complex:
-        raise NotImplementedError(f'"unique" not implemented for {x.dtype.name}')
+        raise NotImplementedError(f"\"unique\" not implemented for '{scalar_type(x.dtype)}'")
 
 
 @composite(method=True)

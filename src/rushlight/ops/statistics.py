@@ -8,7 +8,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import product
-from .checks import every_sample
+from .checks import every_sample, scalar_type
 from .declare import Number, composite, op
 from .indexing import is_zero
 from .named import extremes
@@ -19,7 +19,7 @@ from .sorting import at_place
 # -- median and mode ----------------------------------------------------------------------------
 def check_median(x) -> None:
     if x.dtype.kind in "bc":
-        raise NotImplementedError(f'"median_cpu" not implemented for {x.dtype.name}')
+        raise NotImplementedError(f"\"median_cpu\" not implemented for '{scalar_type(x.dtype)}'")
 
 
 def middle_place(x, dim: int, ignore_nan: bool):
@@ -238,7 +238,7 @@ def check_weights(name: str, weights, observations: int, kinds: str, kind_name: 
         )
     if weights.dtype.kind not in kinds:
         raise RuntimeError(
-            f"cov(): expected {name} to have {kind_name} dtype but got {name} with {weights.dtype.name} dtype"
+            f"cov(): expected {name} to have {kind_name} dtype but got {name} with {scalar_type(weights.dtype)} dtype"
         )
     if weights.numel() != observations:
         raise RuntimeError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ir import build as B
 from ..ir import dtypes
 from ..ir.sizes import hint, product
-from .checks import check_kinds
+from .checks import check_kinds, scalar_type
 from .convolution import per_dim
 from .declare import FUNCTIONS, Tensor, composite, op
 from .pooling import window
@@ -18,7 +18,7 @@ def unpooled(input, indices: Tensor, size: tuple):
     n = len(size)
     check_kinds(f"max_unpool{max(n, 2)}d", input.dtype, "f")
     if indices.dtype is not dtypes.int64:
-        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype.name}")
+        raise RuntimeError(f"elements in indices should be type int64 but got: {scalar_type(indices.dtype)}")
     if len(input.shape) != len(indices.shape) or any(a != b for a, b in zip(input.shape, indices.shape)):
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(map(hint, input.shape))}) but "

@@ -11,6 +11,7 @@ import warnings
 from ..core import engine
 from ..core.engine import Size, Tensor, is_grad_enabled, missing
 from ..ir.dtypes import DType, category
+from .checks import scalar_type
 from .declare import DATA, LIST
 from .results import DoesNotFit, raise_inexact
 
@@ -187,7 +188,8 @@ def store(out: Tensor, result: Tensor, name: str = "out") -> Tensor:
     check_no_gradient(name, (result,), {}, (out,))
     if category(result.dtype) > category(out.dtype):
         raise RuntimeError(
-            f"{name}: result type {result.dtype.name} can't be cast to the desired output type {out.dtype.name}"
+            f"{name}: result type {scalar_type(result.dtype)} can't be cast to the desired output type "
+            f"{scalar_type(out.dtype)}"
         )
     if out.shape != result.shape:
         if out.numel():
