@@ -86,6 +86,7 @@ def test_every_room_is_in_the_order():
         "compiling",
         "cpu",
         "cuda",
+        "multiprocessing",
         "special",
         "testing",
         "utils",

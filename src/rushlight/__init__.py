@@ -83,6 +83,7 @@ _ROOMS = {
     "interop": "interop",
     "linalg": "linalg",
     "masked": "masked",
+    "multiprocessing": "multiprocessing",
     "nn": "nn",
     "optim": "optim",
     "overrides": "overrides",

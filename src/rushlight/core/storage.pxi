@@ -53,13 +53,26 @@ cdef class Storage:
         s.ptr, s.nbytes = self.ptr + start, stop - start
         return s
 
+    @property
+    def movable(self):
+        """Whether `move` can take along all that lies in the memory: no kernel runs on it, no other storage borrows it."""
+        cdef Storage root = root_of(self)
+        return root.pins == (self is not root) and root.nbytes == self.nbytes
+
     def move(self, Storage target not None):
-        """Lie from now on where `target` does, memory that another object owns, with the bytes of this one."""
-        if not self.resizable or target.owner is None or target.nbytes != self.nbytes:
-            raise RuntimeError("move: other objects share the memory, or the target does not fit")
-        memcpy(target.ptr, self.ptr, self.nbytes)
-        allocator_put(self.ptr, self.capacity)
-        self.ptr, self.owner, self.capacity = target.ptr, target.owner, 0
+        """Lie from now on where `target` does, memory that another object owns, with the bytes of this one.
+
+        Where another library looks at the memory left behind, a storage of it is returned, to be kept as long as this one.
+        """
+        cdef Storage root = root_of(self), left = Storage.__new__(Storage)
+        if not self.movable or target.owner is None or target.nbytes != root.nbytes:
+            raise RuntimeError("move: other storages borrow the memory, or the target does not fit")
+        memcpy(target.ptr, root.ptr, root.nbytes)
+        left.ptr, left.nbytes, left.capacity, left.owner = root.ptr, root.nbytes, root.capacity, root.owner
+        self.ptr = target.ptr + (self.ptr - root.ptr)
+        root.ptr, root.capacity = target.ptr, 0
+        self.owner = root.owner = target.owner
+        return left if root.fixed else None  # else its end frees the memory
 
     def resize(self, int64_t nbytes):
         """Change the size; the bytes that fit stay. A smaller one keeps its block, which tensors may still reach into."""

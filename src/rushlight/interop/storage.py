@@ -99,49 +99,46 @@ composite(resize_as_, method=True, public=False)
 
 # -- memory shared between processes ----------------------------------------------------------------
 class SharedMemory:
-    """Anonymous memory that child processes see, too."""
+    """The owner of a storage that lies in a segment. `left` is memory that the storage lay in before (see `move`)."""
 
-    def __init__(self, nbytes: int):
-        import ctypes
-        import mmap
+    __slots__ = ("left", "segment")
 
-        self.mapped = mmap.mmap(-1, max(nbytes, 1))
-        self.memory = (ctypes.c_char * max(nbytes, 1)).from_buffer(self.mapped)
-        self.address = ctypes.addressof(self.memory)
+    def __init__(self, segment):
+        self.segment, self.left = segment, None
 
 
 def is_shared_memory(storage: Storage) -> bool:
+    """Whether other processes can map what a storage lies in."""
     return isinstance(storage.owner, SharedMemory)
-
-
-def shared_room(nbytes: int) -> Storage:
-    """Memory that forked processes share."""
-    shared = SharedMemory(nbytes)
-    return engine.borrow_storage(shared.address, nbytes, shared)
 
 
 @composite(method=True, public=False)
 def share_memory_(input):
-    """Move the tensor to memory that forked processes share, with all that view the same memory.
+    """Move the tensor to memory that other processes share, with all that view the same memory.
 
-    Where another library looks at the memory too, the tensor moves alone.
+    Child processes that are forked see it, and it is sent to others without a copy. NumPy arrays and other libraries
+    that looked at the memory keep what they saw. Where a tensor made by `data` lies in the memory too, the tensor
+    moves alone.
+
+    Raises:
+        RuntimeError: where there is no room for more shared memory
     """
+    from .segments import share, shared_room
+    from .sending import register
+
+    register()
     old = input._storage
-    if is_shared_memory(old):
-        return input
-    moved = shared_room(old.nbytes)
-    if old.resizable:
-        old.move(moved)
-        return input
-    bytes_of(moved).copy_(bytes_of(old))
-    place = input.storage_offset(), input.shape, input.stride(), input.dtype
-    engine.swap_memory(input, engine.make_tensor(moved, *place, bits=input._layout.bits))
+    if not share(old):
+        moved = shared_room(old.nbytes)
+        bytes_of(moved).copy_(bytes_of(old))
+        place = input.storage_offset(), input.shape, input.stride(), input.dtype
+        engine.swap_memory(input, engine.make_tensor(moved, *place, bits=input._layout.bits))
     return input
 
 
 @composite(method=True, public=False)
 def is_shared(input) -> bool:
-    """Whether the tensor lies in memory that forked processes share."""
+    """Whether the tensor lies in memory that other processes can share."""
     return is_shared_memory(input._storage)
 
 

@@ -112,16 +112,24 @@ class BaseStorage:
         return self
 
     def share_memory_(self):
-        """Move to memory that forked processes share, with all tensors that lie in this storage.
+        """Move to memory that other processes share, with all tensors that lie in this storage.
 
         Raises:
-            RuntimeError: where another library, or a tensor made by `data`, looks at the memory
+            RuntimeError: where a tensor made by `data` lies in the memory too, or there is no room for more
         """
-        from .storage import shared_room
+        from .segments import share
+        from .sending import register
 
-        if not self.is_shared():
-            self._storage.move(shared_room(self.nbytes()))
+        register()
+        if not share(self._storage):
+            raise RuntimeError("share_memory_: a tensor made by `data` lies in the memory; share that tensor instead")
         return self
+
+    @classmethod
+    def _new_shared(cls, size: int, *, device="cpu"):
+        """A storage of so many elements (of the default dtype, or that of the class) in memory that processes share."""
+        engine.require_device(device)
+        return cls(size).share_memory_()
 
     def cpu(self):
         """This storage: all memory is the processor's."""
