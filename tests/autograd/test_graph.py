@@ -412,3 +412,34 @@ def test_gradients_of_tensors_whose_elements_share_memory_are_those_of_their_ele
     x = rl.ones(4, requires_grad=True)
     x.unfold(0, 2, 1)[1].sum().backward()
     assert x.grad.tolist() == [0, 1, 1, 0]
+
+
+def test_views_join_the_graph_with_their_base():
+    for use in (lambda v: v * 3, lambda v: rl.cat([v, v]), lambda v: v[:].exp(), lambda v: v.view(2, 1)):
+        base, w = rl.zeros(4), rl.full((4,), 2.0, requires_grad=True)
+        view = base[:2]
+        base.add_(w)
+        assert use(view).requires_grad and view.requires_grad and not view.is_leaf
+        use(view).sum().backward()
+        assert w.grad[:2].abs().min() > 0 and w.grad[2:].tolist() == [0, 0]
+
+
+def test_views_made_without_gradients_stay_out_of_the_graph():
+    w = rl.ones(4, requires_grad=True)
+    with rl.no_grad():
+        view = w[:2]
+        w.add_(1)  # what a step does
+    assert view.grad_fn is None and not view.requires_grad and not (view[:1] * 2).requires_grad
+    assert view.tolist() == [2, 2]
+
+
+def test_tensors_of_inference_mode_are_written_there_alone():
+    with rl.inference_mode():
+        y, out = rl.ones(2), rl.ones(2)
+        y.add_(1)
+    writes = [lambda: y.add_(1), lambda: y[:1].zero_(), lambda: y.detach().copy_(out)]
+    writes += [lambda: rl.exp(rl.ones(2), out=out), lambda: y.__setitem__(0, 1.0)]
+    for write in writes:
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+            write()
+    assert y.tolist() == [2, 2] and y.clone().add_(1).tolist() == [3, 3]

@@ -173,3 +173,18 @@ def test_bytes_of_a_storage_are_a_buffer():
     x = rl.tensor([1, 2], dtype=rl.int16)
     with memoryview(x._storage) as view:
         assert view.nbytes == 4 and not view.readonly and view.tobytes() == b"\1\0\2\0"
+
+
+def test_a_copy_is_one():
+    t = rl.ones(2)
+    for made in (np.array(t), np.array(t, copy=True), t.__array__(copy=True), np.array(t, dtype=np.int64)):
+        made[0] = 5
+        assert t.tolist() == [1, 1]
+    assert np.shares_memory(np.asarray(t), t.numpy()) and np.shares_memory(t.__array__(copy=False), t.numpy())
+    with pytest.raises(ValueError, match="must be a copy"):
+        t.__array__(np.float64, copy=False)
+
+
+def test_bytes_of_another_order_are_refused():
+    with pytest.raises(ValueError, match="byte order"):
+        rl.from_numpy(np.ones(2, ">f4"))

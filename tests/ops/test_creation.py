@@ -99,3 +99,21 @@ def test_sizes_are_looked_at_though_the_shape_is_known():
         with rl.inference_mode():
             assert rl.zeros(2, 3).is_inference()
     assert rl.zeros(2, 3, requires_grad=True).requires_grad and not rl.zeros(2, 3).requires_grad
+
+
+@pytest.mark.parametrize("dims", [(0, 1), (1, 0)])
+def test_dims_of_size_1_keep_their_strides(dims):
+    x = rl.ones(1, 3).permute(dims)
+    for like in (rl.zeros_like, rl.empty_like, rl.rand_like, lambda t: rl.full_like(t, 2, dtype=rl.int8)):
+        assert like(x).stride() == x.stride()
+
+
+@pytest.mark.parametrize("fill", [lambda: rl.full((2,), None), lambda: rl.full_like(rl.ones(2), None)])
+def test_none_is_no_number(fill):
+    with pytest.raises(TypeError, match="must be Number, not NoneType"):
+        fill()
+
+
+def test_a_numpy_integer_fills_with_integers():
+    np = pytest.importorskip("numpy")
+    assert rl.full((2,), np.int64(3)).dtype is rl.int64

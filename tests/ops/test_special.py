@@ -84,3 +84,14 @@ def test_shifted_polynomials_of_unsigned_numbers():
 def test_polynomials_refuse_complex_numbers():
     with pytest.raises(NotImplementedError, match="ComplexFloat"):
         rl.special.legendre_polynomial_p(rl.tensor([1j]), 2)
+
+
+def test_slopes_of_log_ndtr_far_out():
+    """Of -x for large x: erfcx overflows there, the density does not."""
+    for dtype, x in ((rl.float32, 12.0), (rl.float64, 30.0), (rl.float32, 60.0), (rl.float64, math.inf)):
+        t = rl.tensor([x], dtype=dtype, requires_grad=True)
+        (slope,) = rl.autograd.grad(rl.special.log_ndtr(t).sum(), t, create_graph=True)
+        (curvature,) = rl.autograd.grad(slope.sum(), t)
+        density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+        assert math.isclose(slope.item(), density, rel_tol=1e-4, abs_tol=0)
+        assert math.isclose(curvature.item(), -x * density if density else 0.0, rel_tol=1e-4, abs_tol=0)

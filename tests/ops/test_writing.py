@@ -1,5 +1,7 @@
 """`out=`: what is written directly, what through a copy, what is refused."""
 
+import sys
+import threading
 import warnings
 
 import pytest
@@ -147,3 +149,77 @@ def test_in_place_operands_over_one_storage_are_told_apart():
     shifted = rl.tensor([], dtype=rl.float32).set_(x.untyped_storage()[4:], 0, (5,), (1,))
     with pytest.raises(RuntimeError, match="single memory location"):
         x[:5].add_(shifted)
+
+
+OUT_AND_GRADIENTS = {
+    "leaf": lambda w: w,
+    "view of a leaf, made without gradients": lambda w: without_gradients(w)[:2],
+    "view of what has a gradient since": lambda w: view_before_a_write(w),
+}
+
+
+def without_gradients(w):
+    with rl.no_grad():
+        return w[:]
+
+
+def view_before_a_write(w):
+    base = rl.zeros(4)
+    view = base[:2]
+    base.mul_(w)
+    return view
+
+
+@pytest.mark.parametrize("made", OUT_AND_GRADIENTS.values(), ids=OUT_AND_GRADIENTS)
+def test_what_takes_part_in_a_graph_is_no_output(made):
+    out = made(rl.ones(4, requires_grad=True))
+    rl.exp(rl.ones(out.shape), out=rl.empty(out.shape))  # a call that is known does not see less
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        rl.exp(rl.ones(out.shape), out=out)
+
+
+def test_equal_static_arguments_of_other_types_are_refused_each_time():
+    x, out = rl.ones(2, 3), rl.empty(2)
+    for _ in range(2):
+        rl.sum(x, 1, out=out)
+        with pytest.raises(TypeError, match="'dim'"):
+            rl.sum(x, 1.0, out=out)
+        with pytest.raises(TypeError, match="'dim'"):
+            rl.sum(x, 1.0)
+
+
+def test_one_output_is_not_given_in_a_tuple():
+    with pytest.raises(TypeError, match="must be Tensor, not tuple"):
+        rl.add(rl.ones(2), 1, out=(rl.empty(2),))
+
+
+def test_forward_mode_does_not_follow_outputs():
+    forward = rl.autograd.forward_ad
+    with forward.dual_level():
+        moving = forward.make_dual(rl.ones(2), rl.ones(2))
+        for x, out in ((moving, rl.empty(2)), (rl.ones(2), moving)):
+            with pytest.raises(NotImplementedError, match="out= function"):
+                rl.mul(x, 2, out=out)
+
+
+def test_threads_write_with_plans_that_others_make():
+    def write(failures):
+        try:
+            for size in range(1, 120):
+                out = rl.empty(size)
+                if rl.cosh(rl.zeros(size), out=out).sum().item() != size:
+                    failures.append(size)
+        except Exception as error:
+            failures.append(error)
+
+    failures, interval = [], sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=write, args=(failures,)) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failures

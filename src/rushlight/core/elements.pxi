@@ -139,22 +139,22 @@ def filled_tensor(sizes not None, value, dtype):
     for size in <tuple>sizes:
         if type(size) is not int:
             return None
-    return filled_as(sizes, dtype, value)
+    return filled_as(_contiguous_layouts, (sizes, dtype), value)
 
 
 def filled_like(Tensor like not None, value, dtype):
-    """The same, of the shape of a row-major tensor."""
+    """The same, of the shape of a row-major tensor, whose strides of dims of size 1 it keeps."""
     if type(like) is not Tensor or not like.lay.contiguous or like.lay.batch is not None or like.lay.sparse:
         return None
-    return filled_as(like.lay.shape, dtype, value)
+    return filled_as(_strided_layouts, (like.lay.shape, like.lay.strides, dtype), value)
 
 
-cdef object filled_as(tuple shape, dtype, value):
+cdef object filled_as(dict table, tuple key, value):
     cdef Layout layout
     cdef Tensor made
     cdef int64_t done, size
     try:
-        layout = _contiguous_layouts.get((shape, dtype))
+        layout = table.get(key)
     except TypeError:  # a dtype without a hash is none
         return None
     if layout is None or _default_absent:

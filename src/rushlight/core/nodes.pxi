@@ -141,9 +141,28 @@ cdef int check_gradients(Node node, list given, Py_ssize_t count, str of) except
     return 0
 
 
+cdef inline bint wants_grad(Tensor t):
+    """Whether gradients flow to `t`. A view may begin to want them when its base is written."""
+    return t.needs_grad or (t.base is not None and t.base.needs_grad and joined_graph(t))
+
+
+cdef bint joined_graph(Tensor t):
+    """Whether a view of what had no gradient is part of a graph since its base was written."""
+    if t.base.node is not None and t.view_version >= 0 and t.lay.floating and t.lay.batch is None:
+        current_node(t)
+    return t.needs_grad
+
+
+cdef inline int64_t version_seen(Tensor base, Tensor source):
+    """The writes that a view outside of the graph knows of, or -1: it was made without gradients and stays so."""
+    if (base.needs_grad and not _grad_mode) or (source is not base and source.view_version < 0):
+        return -1
+    return base.memory.version
+
+
 cdef inline object edge_of(Tensor t):
     """Where a gradient with respect to `t` goes: its node, itself as a leaf, or None."""
-    if not t.needs_grad:
+    if not wants_grad(t):
         return None
     node = current_node(t)
     return t if node is None else node
@@ -151,7 +170,8 @@ cdef inline object edge_of(Tensor t):
 
 cdef object current_node(Tensor t):
     """The node of a tensor; for a view whose base was written since, the view of the base's new node."""
-    if t.base is not None and t.base.needs_grad and t.view_version != t.memory.version:
+    if t.base is not None and t.base.needs_grad and t.view_version != t.memory.version and (
+            t.needs_grad or (t.view_version >= 0 and t.base.node is not None)):
         if t.base.node is not None or t.node is not None:
             t.node = view_node(t.base, t.lay, t.start)
             t.slot = 0
@@ -321,14 +341,15 @@ def check_writable(Tensor t not None):
     """Raise if an in-place write to `t` is not allowed now."""
     if _grad_mode:
         check_in_place(t)
-    if t.inference and not _inference_mode and t.needs_grad:
-        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed")
     check_memory_writable(t)
 
 
 cdef int check_memory_writable(Tensor t) except -1:
     if t.memory.readonly:
         raise RuntimeError("this tensor's memory is read-only; clone() it before writing")
+    if t.inference and not _inference_mode:
+        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+                           "normal tensor before doing inplace update.")
     if t.lay.overlapping:
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory "
                            "location. Please clone() the tensor before performing the operation.")

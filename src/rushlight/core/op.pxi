@@ -262,7 +262,7 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
             if kind == DATA:
                 if type(value) is Tensor or (isinstance(value, Tensor) and not (op.overridable and tensor_overrides(item))):
                     parts[i] = <PyObject *>(<Tensor>value).lay
-                    needs |= (<Tensor>value).needs_grad
+                    needs |= wants_grad(<Tensor>value)
                 elif value is None:
                     parts[i] = item
                     continue
@@ -307,7 +307,7 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
                             continue
                         return slow_call(op, args, nargs, kwnames)
                     layouts.append((<Tensor>part).lay)
-                    needs |= (<Tensor>part).needs_grad
+                    needs |= wants_grad(<Tensor>part)
                     if n_flat == capacity:
                         flat = grow(flat, local_flat, &capacity)
                     flat[n_flat] = <PyObject *>part
@@ -342,10 +342,12 @@ cdef bint write_out(Op op, PyObject **parts, Py_ssize_t n, Tensor out, PyObject 
     cdef tuple key = (key_of(parts, n), (out.lay,))
     cdef PyObject *found = PyDict_GetItemWithError(<PyObject *>op.out_plans, <PyObject *>key)
     cdef Py_ssize_t i
-    if found == NULL or found == <PyObject *>None or out.needs_grad or _dual_level:
+    if found == NULL or found == <PyObject *>None or out.needs_grad or (out.base is not None and out.base.needs_grad) or _dual_level:
         raise_pending()
         return False
     plan = <Plan>found
+    if plan.in_layouts is None or not are_same_values(<tuple>key[0], plan.info):  # another thread is about to use it first
+        return False
     for i in range(n_flat):
         if isinstance(<object>flat[i], Tensor) and not (plan.elementwise and is_same_memory(<Tensor>flat[i], out)) and may_overlap(
                 out, <Tensor>flat[i]):
@@ -396,7 +398,24 @@ cdef object planned(Op op, tuple key):
     if found == NULL:
         raise_pending()  # a static argument may have refused to be hashed
         return None
-    return <object>found
+    return <object>found if are_same_values(key, (<tuple>found)[0]) else None
+
+
+cdef bint are_same_values(tuple key, tuple known):
+    """Whether the values of equal keys are of equal types, too: a size is 1, but neither True nor 1.0.
+
+    A value that was not given is like any.
+    """
+    cdef Py_ssize_t i
+    cdef PyObject *a
+    cdef PyObject *b
+    for i in range(min(len(key), len(known))):
+        a, b = PyTuple_GET_ITEM(<PyObject *>key, i), PyTuple_GET_ITEM(<PyObject *>known, i)
+        if a == b or a == <PyObject *>MISSING:
+            continue
+        if type(<object>a) is not type(<object>b) or (type(<object>a) is tuple and not are_same_values(<tuple>a, <tuple>b)):
+            return False
+    return True
 
 
 cdef object call_gathered(Op op, PyObject **args, Py_ssize_t nargs):
@@ -540,13 +559,13 @@ cdef list separate_operands(Plan plan, PyObject **flat, Py_ssize_t n_flat):
             targets[plan.out_inputs[i]] = 1
     for i in range(n_flat):
         if targets[i]:
-            (<Tensor>flat[i]).memory.written = True
+            root_of((<Tensor>flat[i]).memory).written = True
     for i in range(n_flat):
-        if not targets[i] and isinstance(<object>flat[i], Tensor) and (<Tensor>flat[i]).memory.written:
+        if not targets[i] and isinstance(<object>flat[i], Tensor) and root_of((<Tensor>flat[i]).memory).written:
             shared.append(i)
     for i in range(n_flat):
         if targets[i]:
-            (<Tensor>flat[i]).memory.written = False
+            root_of((<Tensor>flat[i]).memory).written = False
     for number in range(len(shared)):
         i = shared[number]
         t = _hooks["copied"].call([alias_of(<Tensor>flat[i])])
@@ -574,7 +593,7 @@ def perform_plan(Op op not None, Plan plan not None, list flat not None):
     try:
         for i in range(n):
             pointers[i] = <PyObject *>flat[i]
-            needs |= isinstance(flat[i], Tensor) and (<Tensor>flat[i]).needs_grad
+            needs |= isinstance(flat[i], Tensor) and wants_grad(<Tensor>flat[i])
         return perform(op, plan, pointers, n, needs)
     finally:
         free(pointers)

@@ -263,6 +263,11 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
         for i in range(plan.n_outputs):
             if given is not None:
                 t = <Tensor>given[i]
+                if plan.out_kinds[i] == OUT_NEW and (t.lay.high != (<Layout>plan.out_layouts[i]).high or
+                                                     t.lay.low != (<Layout>plan.out_layouts[i]).low):
+                    raise_moved()
+                if plan.out_kinds[i] == OUT_INTO and t.lay is not plan.in_layouts[plan.out_inputs[i]]:
+                    raise_moved()
             elif plan.out_kinds[i] == OUT_NEW:
                 t = new_tensor(new_storage(plan.out_bytes[i]), 0, <Layout>plan.out_layouts[i])
             elif plan.out_kinds[i] == OUT_NONE:
@@ -273,6 +278,8 @@ cdef object run_plan(Plan plan, PyObject **flat, list given):
                 t = new_tensor(source.memory, start_as(source, <Layout>plan.out_layouts[i]) + plan.out_offsets[i],
                                <Layout>plan.out_layouts[i])
                 t.base = source.base if source.base is not None else source
+                t.inference = t.inference or source.inference
+                t.view_version = version_seen(t.base, source)
             else:
                 t = <Tensor>flat[plan.out_inputs[i]]
                 if plan.out_kinds[i] == OUT_INTO and t.lay is not plan.in_layouts[plan.out_inputs[i]]:

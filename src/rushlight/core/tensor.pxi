@@ -214,7 +214,7 @@ cdef class Tensor:
     # -- autograd -------------------------------------------------------------------------------
     @property
     def requires_grad(self):
-        return self.needs_grad
+        return wants_grad(self)
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -235,7 +235,7 @@ cdef class Tensor:
 
     @property
     def is_leaf(self):
-        return not self.needs_grad or self.node is None
+        return not wants_grad(self) or self.node is None
 
     @property
     def grad_fn(self):
@@ -324,7 +324,7 @@ cdef class Tensor:
 
     def register_hook(self, hook):
         """Call `hook(grad)` whenever the gradient of this tensor is computed; a returned tensor replaces it."""
-        if not self.needs_grad:
+        if not wants_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self.hooks is None:
             self.hooks = []
@@ -337,7 +337,7 @@ cdef class Tensor:
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call `hook(tensor)` after a gradient has been added into the `.grad` of this leaf."""
-        if not self.needs_grad:
+        if not wants_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if current_node(self) is not None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
@@ -349,7 +349,7 @@ cdef class Tensor:
 
     def retain_grad(self):
         """Keep the gradient of this non-leaf tensor in `.grad`."""
-        if not self.needs_grad:
+        if not wants_grad(self):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         node = current_node(self)
         if node is None or self.retains:

@@ -12,7 +12,9 @@ cdef Tensor new_tensor(Storage memory, int64_t start, Layout layout):
 
 
 cdef Tensor alias_of(Tensor source):
-    return new_tensor(source.memory, source.start, source.lay)
+    cdef Tensor t = new_tensor(source.memory, source.start, source.lay)
+    t.inference = t.inference or source.inference
+    return t
 
 
 cdef _become(Tensor target, Tensor source):
@@ -119,13 +121,18 @@ def is_alias(Tensor a not None, Tensor b not None):
 
 
 cdef bint may_overlap(Tensor a, Tensor b):
-    if root_of(a.memory) is not root_of(b.memory) or not a.lay.numel or not b.lay.numel:
+    if not a.lay.numel or not b.lay.numel or (root_of(a.memory) is not root_of(b.memory) and are_separate(a, b)):
         return False
     cdef int64_t a0 = <int64_t>a.memory.ptr + (a.start + a.lay.low) * a.lay.itemsize
     cdef int64_t a1 = <int64_t>a.memory.ptr + (a.start + a.lay.high + 1) * a.lay.itemsize
     cdef int64_t b0 = <int64_t>b.memory.ptr + (b.start + b.lay.low) * b.lay.itemsize
     cdef int64_t b1 = <int64_t>b.memory.ptr + (b.start + b.lay.high + 1) * b.lay.itemsize
     return a0 < b1 and b0 < a1 and not interleaved(a, b, b0 - a0)
+
+
+cdef bint are_separate(Tensor a, Tensor b):
+    """Whether tensors of two storages cannot share memory: unless one is borrowed, through a NumPy array of the other, say."""
+    return (root_of(a.memory).owner is None and root_of(b.memory).owner is None) or without_memory(a.lay) or without_memory(b.lay)
 
 
 cdef bint interleaved(Tensor a, Tensor b, int64_t distance):
@@ -265,7 +272,9 @@ cdef Tensor view_of(Tensor t, Layout layout, int64_t start):
     """A view of `t`, with its node when autograd records."""
     cdef Tensor v = new_tensor(t.memory, start, layout)
     v.base = t.base if t.base is not None else t
-    if t.needs_grad and _grad_mode and layout.floating:
+    v.inference = v.inference or t.inference
+    v.view_version = version_seen(v.base, t)
+    if _grad_mode and layout.floating and wants_grad(t):
         v.needs_grad = True
         v.node = view_node(t, layout, start)
         v.view_version = t.memory.version

@@ -67,7 +67,12 @@ def over_array(array) -> Tensor:
     return over_memory(array, dtype, array.shape, strides, *engine.exported_memory(array))
 
 
-def unknown_type(name: str) -> TypeError:
+def unknown_type(name: str) -> Exception:
+    if name[0] == ">":
+        return ValueError(
+            f"the array has the byte order of another machine ({name}), which tensors don't; convert it first: "
+            "array.astype(array.dtype.newbyteorder('='))"
+        )
     return TypeError(
         f"can't convert an array of type {name}; the supported types are: {', '.join(d.name for d in _KINDS.values())}"
     )
@@ -136,7 +141,12 @@ def check_computed(input) -> None:
 def to_array(input, dtype=None, copy=None):
     """NumPy's `__array__` protocol."""
     array = numpy(input)
-    return array if dtype is None else array.astype(dtype, copy=False)
+    made = array if dtype is None else array.astype(dtype, copy=False)
+    if made is not array or not copy:
+        if made is not array and copy is False:
+            raise ValueError(f"an array of {dtype} of a tensor of {input.dtype.name} must be a copy: leave `copy` out")
+        return made
+    return made.copy()
 
 
 def from_result(input, array, context=None, return_scalar=False):

@@ -189,7 +189,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
     >>> rushlight.full((2,), 7)
     tensor([7, 7])
     """
-    if out is layout is device is None and not requires_grad and type(size) is tuple:
+    if out is layout is device is None and not requires_grad and type(size) is tuple and fill_value is not None:
         made = engine.filled_tensor((size,), fill_value, inferred(fill_value) if dtype is None else dtype)
         if made is not None:
             return made
@@ -206,6 +206,8 @@ def scalar(name: str, value):
         if value.ndim:
             raise TypeError(f"{name}(): argument 'fill_value' must be Number, not Tensor")
         return value.item()
+    if value is None:
+        raise TypeError(f"{name}(): argument 'fill_value' must be Number, not NoneType")
     return value
 
 
@@ -215,7 +217,7 @@ def inferred(value):
         return value.dtype
     if isinstance(value, bool):
         return dtypes.bool_
-    if isinstance(value, int):
+    if hasattr(type(value), "__index__"):
         return dtypes.int64
     return dtypes.default_complex() if isinstance(value, complex) else dtypes.default
 
@@ -279,7 +281,7 @@ def strides_like(input, memory_format):
     if memory_format is not preserve_format and memory_format is not None:
         return format_strides(input, memory_format)
     if input.is_contiguous():
-        return None
+        return input.stride()  # those of dims of size 1 are kept, too
     if engine.dense_order(input._layout) is not None:
         return input.stride()
     return dense_strides(tuple(input.shape), dim_order(input._layout))
@@ -347,7 +349,7 @@ def full_like(
 ):
     """`fill_value` in the shape, dtype and dim order of `input`."""
     if memory_format is preserve_format and layout is device is None and not requires_grad:
-        made = engine.filled_like(input, fill_value, input.dtype if dtype is None else dtype)
+        made = engine.filled_like(input, scalar("full_like", fill_value), input.dtype if dtype is None else dtype)
         if made is not None:
             return made
     strides, value = strides_like(input, memory_format), scalar("full_like", fill_value)

@@ -100,7 +100,10 @@ def log_ndtr(x):
 
 @log_ndtr.vjp
 def _(cotangents, outputs, input):
-    return cotangents[0] * SQRT_TWO_OVER_PI / B.erfcx(input * -SQRT_HALF)
+    below = B.lt(input, -1)  # above, erfcx overflows
+    low, high = B.where(below, input, -1.0), B.where(below, -1.0, B.minimum(input, 40.0))
+    density = B.where(below, 1 / B.erfcx(low * -SQRT_HALF), B.exp(high * high * -0.5) / B.erfc(high * -SQRT_HALF))
+    return cotangents[0] * SQRT_TWO_OVER_PI * density
 
 
 @special

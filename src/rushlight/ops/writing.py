@@ -24,6 +24,8 @@ def call_out(called, args, kwargs, out):
     """Run an op with its result(s) in `out`, resized if it has another shape."""
     if not called.accepts_out:
         raise TypeError(f"{called.name}() got an unexpected keyword argument 'out'")
+    if isinstance(out, (tuple, list)) and len(out) == 1:
+        raise TypeError(f"{called.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     outputs = list(out) if isinstance(out, (tuple, list)) else [out]
     for tensor in outputs:
         if not isinstance(tensor, Tensor):
@@ -32,6 +34,8 @@ def call_out(called, args, kwargs, out):
     if called.accepts_out == "dtype" and kwargs.get("dtype") is None:
         kwargs = {**kwargs, "dtype": outputs[0].dtype}
     check_no_gradient(called.name, args, kwargs, outputs)
+    if engine.dual_level():
+        check_still(called.name, [*args, *kwargs.values(), *outputs])
     if called.accepts_out == "apart":
         check_apart(called.name, outputs, [*args, *kwargs.values()])
     if write_directly(called, args, kwargs, outputs, given):
@@ -53,13 +57,26 @@ def call_out(called, args, kwargs, out):
 
 def check_no_gradient(name: str, args, kwargs, outputs) -> None:
     if is_grad_enabled() and (
-        any_requires_grad(args) or any_requires_grad(kwargs.values()) or any_requires_grad(outputs)
+        any_requires_grad(args)
+        or any_requires_grad(kwargs.values())
+        or any_requires_grad(outputs)
+        or any(t._base is not None and t._base.requires_grad for t in outputs)
     ):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             f"arguments "
             "requires grad."
         )
+
+
+def check_still(name: str, arguments) -> None:
+    """Forward mode does not follow what is written over: NotImplementedError if one of the tensors moves."""
+    for value in arguments:
+        for tensor in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(tensor, Tensor) and engine.tangents_of(tensor):
+                raise NotImplementedError(
+                    f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+                )
 
 
 def check_apart(name: str, outputs, arguments) -> None:
@@ -99,6 +116,8 @@ def write_directly(called, args, kwargs, outputs: list, given) -> bool:
         if len(plans) >= MOST_PLANS:
             plans.clear()
         plan = plans[key, layouts] = out_plan(called, key, flat, layouts)
+    elif plan is not None and list(map(type, key)) != list(map(type, plan.info)):  # 1 and True are equal keys
+        called.declaration.check_tensors(key)
     if plan is None or overlapping(outputs) or must_be_separate(plan, outputs, flat):
         return False
     called.run_into(outputs, plan, flat)
