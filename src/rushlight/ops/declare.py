@@ -337,8 +337,9 @@ _SYNONYMS = {  # what a parameter may be called, and what it is called in the fu
 
 def slow_call(called: Op, args: list, kwargs: dict):
     """Traced values, `out=`, NumPy's names and scalars, lists as tuples; TypeError for what is none of these."""
-    if called in REDIRECTED:
-        return REDIRECTED[called](*args, **kwargs)
+    redirected = REDIRECTED.get(called)  # asked once: another thread may undo it meanwhile
+    if redirected is not None:
+        return redirected(*args, **kwargs)
     if engine.has_sparse(args, kwargs):
         return engine.sparse_call(called, called.name, tuple(args), kwargs)
     declaration = called.declaration
