@@ -96,7 +96,7 @@ def add_result(finished: Finished, value, flat: list, declaration, j: int, trace
         if position is not None and declaration.keeps:
             finished.outputs.append(("same", position))
             return
-        view = view_of(value, flat, declaration, tracer) if declaration.view else None
+        view = view_of(value, flat, declaration, tracer) if declaration.view or declaration.keeps == "view" else None
         if view is not None:
             finished.outputs.append(view)
             return
