@@ -75,6 +75,10 @@ def test_grad_of_what_is_no_leaf_warns_and_names_the_users_line():
     with pytest.warns(UserWarning, match="not a leaf Tensor is being accessed") as caught:
         assert y.grad is None
     assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (y * y).sum().backward(inputs=[y])
+        assert y.grad.tolist() == [4.0, 4.0, 4.0]
     kept = x * 2
     kept.retain_grad()
     with warnings.catch_warnings():

@@ -79,6 +79,19 @@ OF_CONVOLUTIONS = {
         lambda: F.scaled_dot_product_attention(*[ones(1, 3, 4, dtype=rl.int64)] * 3),
         "floating point, got Long",
     ),
+    "attention, dropout": (
+        lambda: F.scaled_dot_product_attention(*[ones(1, 3, 4)] * 3, dropout_p=2.0),
+        "between 0 and 1, but got 2.0",
+    ),
+    "rrelu": (lambda: F.rrelu(ones(2), 2, 1), "Lower bound should be less"),
+    "binary_cross_entropy": (
+        lambda: F.binary_cross_entropy(ones(2), rl.tensor([0, 1])),
+        "Found dtype Long but expected",
+    ),
+    "bce_with_logits": (lambda: F.binary_cross_entropy_with_logits(ones(2), rl.tensor([0, 1])), "output type Long"),
+    "local_response_norm": (lambda: F.local_response_norm(ones(1, 1, 2), -1), "size must be greater than 0"),
+    "pad_sequence": (lambda: nn.utils.rnn.pad_sequence(5), "Expected iterable"),
+    "grad of nothing": (lambda: rl.autograd.grad(ones(1, requires_grad=True).sum(), []), "cannot be empty"),
     "attention, heads": (
         lambda: F.scaled_dot_product_attention(ones(4, 3, 4), ones(3, 3, 4), ones(3, 3, 4), enable_gqa=True),
         "must divide that of query",
@@ -101,6 +114,13 @@ def test_a_norm_of_order_zero_has_no_root():
 def test_sizes_of_another_rank():
     with pytest.raises(ValueError, match="same number of spatial dimensions"):
         F.interpolate(ones(1, 1, 4, 4), size=(2, 2, 2))
+    with pytest.raises(ValueError, match="1D target must have size 1, but got target size: 2"):
+        F.nll_loss(ones(2), rl.tensor([0, 1]))
+
+
+def test_a_rate_that_is_a_tensor_has_one_element():
+    with pytest.raises(ValueError, match="1-element"):
+        rl.optim.Adam([ones(2, requires_grad=True)], lr=rl.tensor([0.1, 0.2]))
 
 
 @pytest.mark.parametrize(
@@ -110,6 +130,9 @@ def test_sizes_of_another_rank():
         (lambda: nn.MultiheadAttention(4, 2)(ones(3, 1, 5), ones(3, 1, 4), ones(3, 1, 4)), "dimension of 4, but got 5"),
         (lambda: nn.MultiheadAttention(4, 2)(ones(3, 1, 4), ones(3, 2, 4), ones(3, 1, 4)), "does not match value"),
         (lambda: nn.MultiheadAttention(4, 2)(ones(3), ones(3), ones(3)), "batched"),
+        (lambda: nn.MultiheadAttention(4, 2, kdim=3)(*[ones(1, 1, 4)] * 3), "expecting key weights shape"),
+        (lambda: nn.Embedding(3, 2, padding_idx=3), "within num_embeddings"),
+        (lambda: nn.Embedding.from_pretrained(ones(3)), "2-dimensional"),
         (lambda: nn.MultiheadAttention(4, 2)(*[ones(3, 1, 4)] * 3, key_padding_mask=ones(2, 3)), "to be 1, but got 2"),
     ],
 )

@@ -285,7 +285,6 @@ def test_function_modules_take_their_options():
         (lambda: nn.ConvTranspose2d(1, 1, 3, padding_mode="reflect"), 'Only "zeros"'),
         (lambda: nn.Dropout(1.5), "between 0 and 1"),
         (lambda: nn.GroupNorm(2, 3), "divisible by num_groups"),
-        (lambda: nn.Embedding(3, 2, padding_idx=3), "within num_embeddings"),
         (lambda: nn.Hardtanh(1, 0), "max_val must be larger"),
         (lambda: nn.LSTM(2, 2, dropout=2), "range"),
         (lambda: nn.GRU(2, 2, num_layers=0), "num_layers must be greater"),

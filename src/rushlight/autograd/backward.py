@@ -104,6 +104,8 @@ def grad(
     if is_grads_batched:
         return batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
     roots, wanted = as_tensors(outputs, "grad"), as_tensors(inputs, "grad")
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     for tensor in wanted:
         if not tensor.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")

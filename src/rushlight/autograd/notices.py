@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 from ..core import engine
 from ..ir import dtypes
+from ..ops.notices import PACKAGE
 
 
 def modified(tensor, expected: int, origin: tuple | None = None) -> RuntimeError:
@@ -26,7 +28,9 @@ def modified(tensor, expected: int, origin: tuple | None = None) -> RuntimeError
 
 
 def warn_of_grad() -> None:
-    """Say that the `.grad` which a user reads will never be set."""
+    """Say that the `.grad` which a user reads will never be set; this package may look without a word."""
+    if sys._getframe(1).f_globals.get("__name__", "").startswith(f"{PACKAGE}."):
+        return
     warnings.warn(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
         "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "

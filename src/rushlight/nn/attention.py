@@ -102,6 +102,11 @@ def multi_head_attention_forward(
         query, key, value = (x.unsqueeze(1) for x in (query, key, value))
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight.chunk(3)
+    for name, values, weight in zip(("query", "key", "value"), (query, key, value), weights):
+        if values.shape[-1] != weight.shape[1]:
+            raise AssertionError(
+                f"expecting {name} weights shape of {(embed_dim_to_check, values.shape[-1])}, but got {weight.shape}"
+            )
     biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
     q, k, v = _project(query, key, value, weights, biases)
     if bias_k is not None and bias_v is not None:

@@ -23,14 +23,14 @@ class _Table(Module):
             self.reset_parameters()
         else:
             if list(weight.shape) != [num_embeddings, embedding_dim]:
-                raise ValueError("Shape of weight does not match num_embeddings and embedding_dim")
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
             self.weight = Parameter(weight)
 
     def _wrapped(self, padding_idx: int | None) -> int | None:
         if padding_idx is None:
             return None
         if not -self.num_embeddings <= padding_idx < self.num_embeddings:
-            raise ValueError("padding_idx must be within num_embeddings")
+            raise AssertionError("Padding_idx must be within num_embeddings")
         return padding_idx % self.num_embeddings
 
     def reset_parameters(self) -> None:
@@ -44,7 +44,7 @@ class _Table(Module):
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options):
         """A table with the given 2-d values, not trained if `freeze`."""
         if embeddings.ndim != 2:
-            raise ValueError("Embeddings parameter is expected to be 2-dimensional")
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
         table = cls(rows, columns, _weight=embeddings, **options)
         table.weight.requires_grad_(not freeze)

@@ -103,7 +103,11 @@ def div(input: Number, other: Number, *, rounding_mode: str | None = None):
 
 @op(method=True, inplace=True, out=True)
 def floor_divide(input: Number, other: Number):
-    """The floor of input / other."""
+    """The floor of input / other: quotients are rounded down, not towards 0.
+
+    >>> rushlight.floor_divide(rushlight.tensor([-7, 7]), 2)
+    tensor([-4,  3])
+    """
     return B.floor_divide(input, other)
 
 

@@ -121,6 +121,8 @@ def scaled_dot_product_attention(
         check_heads(query, key, value)
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
     extra = () if scale is None else (float(scale),)
+    if not 0.0 <= dropout_p <= 1.0:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
     if dropout_p > 0.0:
         from .activation import FUNCTIONAL
 

@@ -24,6 +24,8 @@ def sizes(x) -> list:
 
 def check_classes(name: str, x, target, weight) -> None:
     """Shapes (N, C, ...) and (N, ...), or (C,) and (); a weight for each class."""
+    if x.ndim == 1 and target.ndim == 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {hint(target.shape[0])}")
     if x.ndim == 0:
         raise RuntimeError(f"{name}: input tensor should be 1D or 2D or more, got 0D")
     batch = (x.shape[0], *x.shape[2:]) if x.ndim > 1 else ()

@@ -9,7 +9,7 @@ from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir.sizes import product
 from .activation import softplus_of
-from .checks import check_kinds, every_sample
+from .checks import check_kinds, every_sample, scalar_type
 from .declare import composite, op
 from .notices import warn_user
 
@@ -159,6 +159,8 @@ def given(number) -> tuple:
 def bce_of(input, target: Tensor, weight=None, reduction: str = "mean"):
     """Binary cross entropy of probabilities; logarithms are limited to -100."""
     check_kinds("binary_cross_entropy", input.dtype, "f")
+    if target.dtype.kind != "f":
+        raise RuntimeError(f"Found dtype {scalar_type(target.dtype)} but expected {scalar_type(input.dtype)}")
     loss = -(target * B.maximum(B.log(input), -100) + (1 - target) * B.maximum(B.log1p(-input), -100))
     return reduced(loss if weight is None else loss * weight, reduction)
 
@@ -195,6 +197,11 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
 @op(public=False)
 def bce_with_logits_of(input, target: Tensor, weight=None, pos_weight=None, reduction: str = "mean"):
     """Binary cross entropy of logits."""
+    if target.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"result type {scalar_type(input.dtype)} can't be cast to the desired output type "
+            f"{scalar_type(target.dtype)}: targets must be of floating point"
+        )
     if pos_weight is None:
         loss = (1 - target) * input + softplus_of(-input)
     else:

@@ -192,11 +192,11 @@ def drop_channels(input, p, training: bool, inplace: bool, batched: bool):
 # -- random slopes, random choices ------------------------------------------------------------------
 def leaky(input, lower, upper, training: bool, inplace: bool, generator=None):
     """Slopes below 0: random ones in training, their mean otherwise."""
+    if not lower <= upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
         chosen = FUNCTIONS["leaky_relu_" if inplace else "leaky_relu"]
         return chosen(input, (float(lower) + float(upper)) / 2)
-    if not lower <= upper:
-        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     slopes = random_slopes(input.detach(), float(lower), float(upper), generator)
     return input.mul_(slopes) if inplace else input * slopes
 

@@ -399,6 +399,8 @@ def local_response_norm(input, size: int, alpha: float = 1e-4, beta: float = 0.7
     """Divide by the response of neighbouring channels (Krizhevsky et al. 2012)."""
     if input.ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    if size < 1:
+        raise RuntimeError(f"local_response_norm: size must be greater than 0, got {size}")
     squares = input * input
     before, after = size // 2, (size - 1) // 2
     low = [before if d == 1 else 0 for d in range(input.ndim)]

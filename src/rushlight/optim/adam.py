@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..core import Tensor
 from ..ops import optimizer as steps
 from .fused import FusedOptimizer, column, zeros_like
 from .optimizer import require
@@ -11,6 +12,8 @@ from .optimizer import require
 
 def check_common(lr: float, betas: tuple[float, float], eps: float, weight_decay: float) -> None:
     """What all optimizers of this family demand of their options."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
     require(lr >= 0.0, "learning rate", lr)
     require(eps >= 0.0, "epsilon value", eps)
     for i, beta in enumerate(betas):

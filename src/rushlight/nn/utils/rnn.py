@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import namedtuple
+from collections.abc import Iterable
 
 from ... import ops
 from ...core import Tensor
@@ -130,6 +131,10 @@ def pad_sequence(
     """Stacks tensors (L, *) of different lengths to (T, B, *), or (B, T, *) with `batch_first`."""
     if padding_side not in ("left", "right"):
         raise ValueError(f"padding_side should be either right or left, but got {padding_side}")
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
     sequences = list(sequences)
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
