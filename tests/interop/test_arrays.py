@@ -188,3 +188,14 @@ def test_a_copy_is_one():
 def test_bytes_of_another_order_are_refused():
     with pytest.raises(ValueError, match="byte order"):
         rl.from_numpy(np.ones(2, ">f4"))
+
+
+def test_tensors_over_one_array_share_its_memory():
+    """Whichever way they came to it."""
+    x = rl.arange(9.0).reshape(3, 3)
+    again, product = rl.from_numpy(x.numpy()), (x @ x).tolist()
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x[1:].add_(again[:-1])
+    assert again.add_(x).tolist() == [[0, 2, 4], [6, 8, 10], [12, 14, 16]]
+    x.div_(2)
+    assert rl.mm(x, x, out=again).tolist() == product

@@ -301,3 +301,16 @@ def test_constructing_imports_nothing_heavy():
     for _ in range(2):  # the first process may have to compile
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert "numpy" not in run.stdout and "llvmlite" not in run.stdout
+
+
+@pytest.mark.parametrize("shared", [lambda p: p.data, lambda p: p.data.t(), lambda p: p.detach()])
+def test_a_gradient_may_lie_in_its_parameter(shared):
+    def after_two_steps(gradient):
+        p = rushlight.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        stepper = optim.SGD([p], lr=0.1, momentum=0.9)
+        for _ in range(2):
+            p.grad = gradient(p)
+            stepper.step()
+        return p.tolist()
+
+    assert after_two_steps(shared) == after_two_steps(lambda p: shared(p).clone())
