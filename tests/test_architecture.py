@@ -87,6 +87,7 @@ def test_every_room_is_in_the_order():
         "cpu",
         "cuda",
         "multiprocessing",
+        "running",
         "special",
         "testing",
         "utils",

@@ -47,7 +47,7 @@ def test_missing_parts_are_named(tmp_path):
 
 def test_a_script_that_is_missing(tmp_path):
     done = rushlight("run", str(tmp_path / "missing.py"))
-    assert done.returncode == 1 and done.stderr.startswith("rushlight run: there is no file")
+    assert done.returncode == 2 and done.stderr.startswith("rushlight run: there is no file")
 
 
 def test_version():

@@ -7,6 +7,7 @@ array is made, LLVM when a kernel is compiled for the first time on a machine.
 from __future__ import annotations
 
 import importlib
+import sys
 
 from . import ops
 from .autograd import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
@@ -176,11 +177,24 @@ def __getattr__(name: str):
     if name in ops.deferred.DEFERRED:
         found = globals()[name] = ops.deferred.load(name)
         return found
-    from .absent import reason
+    from .absent import missing
 
-    why = reason(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}" + (f": {why}" if why else ""))
+    raise missing(__name__, name)
 
 
 def __dir__():
     return sorted({*globals(), *_ROOMS, *_NAMES, *ops.deferred.DEFERRED})
+
+
+class _LastFinder:
+    """Asked for modules of this package that no file holds: says why they are missing."""
+
+    @staticmethod
+    def find_spec(name: str, path=None, target=None):
+        if name.startswith(f"{__name__}."):
+            from .absent import refuse_import
+
+            refuse_import(name, sys._getframe(1))
+
+
+sys.meta_path.append(_LastFinder)

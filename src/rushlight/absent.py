@@ -111,12 +111,40 @@ GROUPS = [
         torch__nn="intrinsic qat quantizable quantized",
     ),
     Group(
-        "Further packages",
-        "Not there yet.",
+        "Training on several machines",
+        "Not there yet. Several processes of one machine can train one model: see `multiprocessing` and "
+        "`Module.share_memory`.",
         ABSENT,
-        torch="distributed fx hub onnx package profiler",
-        torch__utils="benchmark bundled_inputs model_dump model_zoo show_pickle tensorboard",
+        torch="distributed",
+    ),
+    Group(
+        "Models as graphs",
+        "Not there yet: models are run, not exported. Weights travel by `save`, `load` and `state_dict()`.",
+        ABSENT,
+        torch="fx onnx package",
+        torch__utils="bundled_inputs model_dump show_pickle",
+    ),
+    Group(
+        "Models from the network",
+        "Nothing is fetched and no foreign code is run. Download a file of weights, and `load` it into the model, whose "
+        "code must be at hand.",
+        ABSENT,
+        torch="hub",
+        torch__utils="model_zoo",
+    ),
+    Group(
+        "Measuring",
+        "Not there yet: `cProfile` and `timeit` see what calls take, and `RUSHLIGHT_DEBUG` shows what is compiled.",
+        ABSENT,
+        torch="profiler",
+        torch__utils="benchmark",
         torch__autograd="profiler",
+    ),
+    Group(
+        "TensorBoard",
+        "Its files need packages of its own: `tensorboardX` has the same `SummaryWriter` and takes NumPy arrays.",
+        ABSENT,
+        torch__utils="tensorboard",
     ),
     Group(
         "Tensors that carry masks",
@@ -133,3 +161,25 @@ def reason(name: str, owner: str = "torch") -> str | None:
         if group.kind == ABSENT and name in group.names.get(owner, ()):
             return f"{group.title}: {group.reason}"
     return None
+
+
+def missing(module: str, name: str) -> AttributeError:
+    """The error for a name that a module of rushlight lacks; it says why if the table does."""
+    why = reason(name, "torch" + module.removeprefix("rushlight"))
+    return AttributeError(f"module {module!r} has no attribute {name!r}" + (f": {why}" if why else ""))
+
+
+def refuse_import(name: str, asker) -> None:
+    """Raises ModuleNotFoundError, with the reason, for a module that is not there; returns if the table has none.
+
+    `asker` is the frame that looks for the module: one that only asks whether there is such a module gets no error.
+    """
+    if asker.f_back is None or asker.f_back.f_code.co_name != "_find_and_load_unlocked":  # an import, since Python 3.3
+        return
+    package, _, path = name.partition(".")
+    owner, _, last = f"torch.{path}".rpartition(".")
+    why = reason(last, owner)
+    if why is not None or package == "torch":
+        # without `name=`, or else `from torch import x` drops this error for one that says nothing
+        what = f"{name}: rushlight has no rushlight.{path}" if package == "torch" else f"there is no {name}"
+        raise ModuleNotFoundError(what + (f". {why}" if why else ""))

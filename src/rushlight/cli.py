@@ -5,22 +5,48 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import runpy
 import sys
 
 from . import __version__
 
+USAGE = "usage: rushlight run [-h] (script.py | folder | archive.zip | -m module) [arguments ...]"
+HELP = """
+Run a program written for PyTorch as `python` would, with `torch` meaning rushlight: in the program itself, and in the
+processes that it starts through multiprocessing (those of subprocess are programs of their own).
 
-def run(arguments) -> None:
+  rushlight run train.py --epochs 3      a script; all that follows is for the script
+  rushlight run -m package.train         a module, or a package with a __main__.py
+  rushlight run folder                   a folder or zip archive with a __main__.py
+
+The program finds the interface of PyTorch 1.9. RUSHLIGHT_DEBUG=graph,loops,llvm,asm prints stages of the compiler,
+RUSHLIGHT_CACHE moves the kernels that are kept on disk.
+"""
+
+
+def run(arguments: list[str]) -> None:
     """Run a program written for PyTorch, with `torch` meaning rushlight."""
+    program, *rest = arguments or [""]
+    if program in ("-h", "--help"):
+        print(f"{USAGE}\n{HELP}", end="")
+        return
+    by_name = program.startswith("-m")
+    if by_name:
+        program, *rest = [program[2:], *rest] if program != "-m" else rest or [""]
+    if not program:
+        _refuse("-m needs the name of a module" if by_name else "which program? Name a script, a folder or -m module")
+    if program.startswith("-"):
+        _refuse(f"there is no option {program!r}")
+    from . import running
     from .interop.as_torch import install
 
-    if not os.path.exists(arguments.script):
-        sys.exit(f"rushlight run: there is no file {arguments.script!r}")
     install()
-    sys.argv = [arguments.script, *arguments.arguments]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(arguments.script)))
-    runpy.run_path(arguments.script, run_name="__main__")
+    start = running.run_module if by_name else running.run_file
+    start(program, rest)
+
+
+def _refuse(reason: str) -> None:
+    print(f"{USAGE}\nrushlight run: {reason}", file=sys.stderr)
+    sys.exit(2)
 
 
 def environment() -> list[str]:
@@ -46,24 +72,26 @@ def environment() -> list[str]:
     ]
 
 
-def doctor(arguments) -> None:
+def doctor() -> None:
     """Print what a bug report needs: versions, processor, threads, kernel cache."""
-    print("\n".join(environment()))
+    try:
+        print("\n".join(environment()), flush=True)
+    except BrokenPipeError:  # the reader (`head`) has seen enough; Python must not write the rest when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def main(argv=None) -> None:
+def main(argv: list[str] | None = None) -> None:
     """Parse the command line and run the command."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["run"]:  # what follows the program is the program's
+        return run(argv[1:])
     parser = argparse.ArgumentParser(prog="rushlight", description="PyTorch's system, small.")
     parser.add_argument("--version", action="version", version=f"rushlight {__version__}")
     commands = parser.add_subparsers(required=True, dest="command")
-    command = commands.add_parser("run", help=run.__doc__)
-    command.add_argument("script")
-    command.add_argument("arguments", nargs=argparse.REMAINDER)
-    command.set_defaults(function=run)
-    command = commands.add_parser("doctor", help=doctor.__doc__)
-    command.set_defaults(function=doctor)
-    arguments = parser.parse_args(argv)
-    arguments.function(arguments)
+    commands.add_parser("run", help=run.__doc__, add_help=False)
+    commands.add_parser("doctor", help=doctor.__doc__, description=doctor.__doc__)
+    parser.parse_args(argv)
+    return doctor()
 
 
 if __name__ == "__main__":

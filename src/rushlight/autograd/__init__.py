@@ -32,7 +32,9 @@ def __getattr__(name: str):
         return importlib.import_module(f".{name}", __name__)
     if name in _NAMES:
         return getattr(importlib.import_module(f".{_NAMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ..absent import missing
+
+    raise missing(__name__, name)
 
 
 def __dir__():

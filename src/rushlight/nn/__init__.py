@@ -174,7 +174,9 @@ def __getattr__(name: str):
     if name in _LATER:
         found = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
         return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ..absent import missing
+
+    raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -19,7 +19,9 @@ def __getattr__(name: str):
         from importlib import import_module
 
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ..absent import missing
+
+    raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:
