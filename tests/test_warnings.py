@@ -76,6 +76,7 @@ CASES = {
         "mismatched key_padding_mask and attn_mask",
     ),
     "hooks without gradients": (hooked, "Full backward hook is firing"),
+    "nothing to fill": (lambda: nn.Linear(0, 3), "zero-element tensors"),
     "complex modules": (lambda: nn.Linear(2, 2).to(rl.complex64), "Complex modules are a new feature"),
     "checkpoint": (
         lambda: rl.utils.checkpoint.checkpoint(lambda x: x, ones(2), use_reentrant=True),

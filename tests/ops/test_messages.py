@@ -17,6 +17,8 @@ TYPES = {
     "add_(): argument 'other' (position 2) must be Tensor or Number, not str": lambda: X.add_("x"),
     "relu(): argument 'input' (position 1) must be Tensor, not NoneType": lambda: F.relu(None),
     "sum(): argument 'dim' (position 2) must be int, not str": lambda: X.sum("x"),
+    "argument 'kernel_size' must be tuple of ints, but got 'x'": lambda: F.max_pool2d(rl.ones(1, 1, 4, 4), "x"),
+    "argument 'output_size' must be tuple of ints": lambda: F.adaptive_avg_pool2d(rl.ones(1, 1, 4, 4), "x"),
     "unsupported format string passed to Tensor.__format__": lambda: f"{X:.2f}",
     "unsupported operand type(s) for +: 'rushlight.Tensor' and 'str'": lambda: X + "a",
 }

@@ -489,7 +489,7 @@ cdef class Tensor:
     def __getattr__(self, name):
         if self.extra is not None and name in self.extra:
             return self.extra[name]
-        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
         try:

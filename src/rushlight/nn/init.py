@@ -13,6 +13,7 @@ from .. import ops
 from ..autograd import no_grad
 from ..core import Tensor
 from ..ir.dtypes import bool_
+from ..ops.notices import warn_user
 
 _GAINS = {
     **dict.fromkeys(("linear", "sigmoid", "conv1d", "conv2d", "conv3d"), 1.0),
@@ -119,7 +120,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator=None) -> Tensor:
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float | None:
     """The standard deviation gain / sqrt(fan); None when there is nothing to fill."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warn_user("Initializing zero-element tensors is a no-op")
         return None
     mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):

@@ -246,7 +246,7 @@ class GroupNorm(_AffineNorm):
                  dtype=None, *, bias: bool = True):  # fmt: skip
         super().__init__()
         if num_channels % num_groups != 0:
-            raise ValueError("num_channels must be divisible by num_groups")
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self._add_affine((num_channels,), affine, bias, device, dtype)
         self.reset_parameters()

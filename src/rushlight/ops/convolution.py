@@ -13,6 +13,8 @@ def per_dim(value, n: int, name: str, what: str) -> tuple:
     """One number for all spatial dims, or one for each."""
     if isinstance(value, int):
         return (value,) * n
+    if not isinstance(value, (tuple, list)) or not all(hasattr(part, "__index__") for part in value):
+        raise TypeError(f"{name}(): argument '{what}' must be tuple of ints, but got {value!r}")
     value = tuple(value)
     if len(value) == 1:
         return value * n

@@ -167,6 +167,8 @@ def adaptive_shape(name: str, x, n: int, output_size) -> tuple:
         )
     check_kinds(name, x.dtype, "f" if "avg" in name else "uif")
     sizes = output_size if isinstance(output_size, tuple) else (output_size,) * n
+    if not all(want is None or hasattr(want, "__index__") for want in sizes):
+        raise TypeError(f"{name}(): argument 'output_size' must be tuple of ints, but got {output_size!r}")
     if len(sizes) != n:
         raise RuntimeError(f"{name}: output_size must have {n} elements, got {sizes}")
     if any(type(want) is int and want < 0 for want in sizes):
