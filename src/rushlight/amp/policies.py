@@ -10,7 +10,7 @@ from ..core.engine import is_grad_enabled
 from ..ir.dtypes import bfloat16, float16, float32
 from ..ops import activation
 from ..ops.copying import converted
-from ..ops.declare import ARRIVED, FUNCTIONS, METHODS, OPS, REDIRECTED, called_with_values, make_op
+from ..ops.declare import ARRIVED, FUNCTIONS, METHODS, OPS, REDIRECTED, called_with_values, twin_of
 from ..ops.explaining import OF_ROOMS
 from .state import state
 
@@ -136,14 +136,6 @@ def prepared(function, rule):
             state.inside = False
 
     return run
-
-
-def twin_of(op: engine.Op) -> engine.Op:
-    """The same op once more, for calls that have come here: it has kernels and structures in common with the first."""
-    twin = make_op(op.declaration, op.__doc__)
-    twin.most, twin.records = op.most, op.records
-    twin.__dict__.update(op.__dict__)
-    return twin
 
 
 RULES = (

@@ -66,6 +66,7 @@ cdef class Op:
     cdef public dict out_plans  # (key, layouts of `out`) -> plan that writes these, or None: it can't; filled by the rooms above
     cdef public object planner, declaration, tracer
     cdef public int most      # tensors that a list may hold; a longer one leaves the fast path
+    cdef public object many   # what is called with a longer list, or None
     cdef readonly int into
     cdef bint mutates, variadic
     cdef public bint records
@@ -294,8 +295,12 @@ cdef object call_op(Op op, PyObject **args, Py_ssize_t nargs, tuple kwnames):
                 else:
                     return slow_call(op, args, nargs, kwnames)
             else:
-                if (type(value) is not list and type(value) is not tuple) or len(value) > op.most:
+                if type(value) is not list and type(value) is not tuple:
                     return slow_call(op, args, nargs, kwnames)
+                if len(value) > op.most:
+                    if op.many is None or kwnames is not None or nargs > 2 or any_overrides(args, nargs):
+                        return slow_call(op, args, nargs, kwnames)
+                    return op.many(value) if nargs == 1 else op.many(value, <object>args[1])
                 layouts = []
                 value = tuple(value)
                 held = (held, value)  # the caller's list may change while kernels run

@@ -260,6 +260,14 @@ def make_op(declaration: Declaration, doc: str | None, into: int = -1) -> Op:
     return made
 
 
+def twin_of(made: Op) -> Op:
+    """The same op once more, for calls that have been redirected: they have kernels and structures in common."""
+    twin = make_op(made.declaration, made.__doc__)
+    twin.most, twin.many, twin.records = made.most, made.many, made.records
+    twin.__dict__.update(made.__dict__)
+    return twin
+
+
 def set_rule(declaration: Declaration, rule):
     """State the derivative: `rule(cotangents, outputs, *arguments)` gives one cotangent per data argument (None for
     none).
@@ -373,13 +381,18 @@ def slow_call(called: Op, args: list, kwargs: dict):
         for name, kind, value in zip(declaration.names, declaration.kinds, bound)
         if name in given
     }
-    if called.many is not None and isinstance(bound[0], (list, tuple)) and len(bound[0]) > called.most:
+    if called.many is not None and is_long(called, bound):
         return called.many(*bound)
     same = len(args) == count and all(value is given[name] for name, value in changed.items())
     if same and renamed.keys() == kwargs.keys():
         raise refusal(called, given)
     positional = [changed.pop(name) for name in declaration.names[: len(args)]]
     return called(*positional, **changed)
+
+
+def is_long(called: Op, args) -> bool:
+    """Whether a call's list has more tensors than there are kernels for."""
+    return len(args) > 0 and isinstance(args[0], (list, tuple)) and len(args[0]) > called.most
 
 
 WANTED = {DATA: "Tensor", LIST: "tuple of Tensors"}  # by the kind of a parameter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import accumulate, pairwise
 
 from ..core import engine
@@ -11,7 +12,7 @@ from ..ir import dtypes
 from .checks import scalar_type
 from .copying import converted
 from .creation import fresh
-from .declare import FUNCTIONS, composite, op, set_many
+from .declare import FUNCTIONS, composite, op, set_many, twin_of
 from .notices import warn_user
 
 
@@ -39,18 +40,45 @@ def cat(tensors: list, dim: int = 0):
     return B.concat([B.cast(x, dtype) for x in filled], dim)
 
 
+FEW = 8  # tensors that a kernel is made for: any number of them is another one
 MANY = 128
+SMALL = 2**20  # bytes that are copied at once; threads share more
 
 
-@set_many(cat, MANY)
-def _(tensors, dim):
-    """Parts of the list first, then those."""
-    check_tensors(tensors)
-    dtype = tensors[0].dtype
-    for x in tensors[1:]:
-        dtype = dtypes.promote_types(dtype, x.dtype)
-    tensors = [x.to(dtype) for x in tensors]
-    return cat([cat(tensors[i : i + MANY], dim) for i in range(0, len(tensors), MANY)], dim)
+def set_lists(made: engine.Op, stacked: bool) -> None:
+    """Let a function take lists of any length without a kernel for each."""
+    whole = twin_of(made)
+    whole.most = MANY
+
+    @set_many(made, FEW)
+    def join(tensors, dim=0):
+        found = engine.side_by_side(tensors, dim, stacked, SMALL if len(tensors) <= MANY else sys.maxsize)
+        if found is not None:
+            made, needs = found
+            return recorded(made, tensors, dim, stacked) if needs else made
+        if len(tensors) <= MANY:
+            return whole(tensors, dim)
+        check_tensors(tensors)
+        at = dim if dim >= 0 or not stacked else dim + tensors[0].ndim + 1
+        dtype = tensors[0].dtype
+        for x in tensors[1:]:
+            dtype = dtypes.promote_types(dtype, x.dtype)
+        tensors = [x.to(dtype) for x in tensors]
+        return cat([made(tensors[i : i + MANY], dim) for i in range(0, len(tensors), MANY)], at)
+
+
+def recorded(made, tensors, dim: int, stacked: bool):
+    """What `engine.side_by_side` made, with a node that takes the cotangent apart."""
+    bounds = None if stacked else [0, *accumulate(x.shape[dim] for x in tensors)]
+
+    def backward(cotangent):
+        return engine.unbind(cotangent, dim) if stacked else engine.cut(cotangent, dim, bounds)
+
+    engine.attach(engine.python_node("StackBackward0" if stacked else "CatBackward0", tensors, backward), made)
+    return made
+
+
+set_lists(cat, stacked=False)
 
 
 def check_tensors(tensors) -> None:
@@ -93,11 +121,7 @@ def stack(tensors: list, dim: int = 0):
     return B.stack(tensors, dim)
 
 
-@set_many(stack, MANY)
-def _(tensors, dim):
-    check_tensors(tensors)
-    at = dim if dim >= 0 else dim + tensors[0].ndim + 1
-    return cat([stack(tensors[i : i + MANY], dim) for i in range(0, len(tensors), MANY)], at)
+set_lists(stack, stacked=True)
 
 
 def at_least(x, ndim: int):
