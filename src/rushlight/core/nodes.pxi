@@ -1,31 +1,7 @@
 # Nodes of the autograd graph and their edges. An edge leads to the node that computed an input, or straight to the leaf
 # tensor whose `.grad` is to grow.
 
-@cython.freelist(64)
-cdef class HookHandle:
-    """A registered hook; `remove()` takes it away."""
-
-    cdef list hooks
-    cdef readonly object hook
-
-    def __init__(self, list hooks not None, hook):
-        self.hooks, self.hook = hooks, hook
-
-    def remove(self):
-        """Unregister the hook."""
-        if self.hooks is not None:
-            for i, other in enumerate(self.hooks):
-                if other is self:
-                    del self.hooks[i]
-                    break
-            self.hooks = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.remove()
-
+from .hooks import AccumulateGrad, HookHandle
 
 cdef class Node:
     """A recorded operation: `apply(cotangents of its outputs)` gives cotangents for its edges."""
@@ -84,17 +60,13 @@ cdef class Node:
         """Call `hook(grad_inputs, grad_outputs)` after this node ran."""
         if self.post_hooks is None:
             self.post_hooks = []
-        handle = HookHandle(self.post_hooks, hook)
-        self.post_hooks.append(handle)
-        return handle
+        return HookHandle(self.post_hooks, hook)
 
     def register_prehook(self, hook):
         """Call `hook(grad_outputs)` before this node runs."""
         if self.pre_hooks is None:
             self.pre_hooks = []
-        handle = HookHandle(self.pre_hooks, hook)
-        self.pre_hooks.append(handle)
-        return handle
+        return HookHandle(self.pre_hooks, hook)
 
     def __call__(self, *cotangents):
         cdef list given = list(cotangents)
@@ -106,29 +78,6 @@ cdef class Node:
 
     def __repr__(self):
         return f"<{self.label()} object at {<size_t><void *>self:#x}>"
-
-
-class AccumulateGrad:
-    """Stands for a leaf in `next_functions`; `variable` is the leaf."""
-
-    def __init__(self, variable):
-        self.variable = variable
-
-    def name(self):
-        """The node's kind."""
-        return "torch::autograd::AccumulateGrad"
-
-    next_functions = ()
-
-    def __eq__(self, other):
-        return isinstance(other, AccumulateGrad) and other.variable is self.variable
-
-    def __hash__(self):
-        return id(self.variable)
-
-    def register_hook(self, hook):
-        """Call the hook with the leaf's gradient."""
-        return self.variable.register_hook(lambda grad: hook((), (grad,)))
 
 
 cdef int check_gradients(Node node, list given, Py_ssize_t count, str of) except -1:

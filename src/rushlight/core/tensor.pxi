@@ -331,9 +331,7 @@ cdef class Tensor:
             node = current_node(self)
             if node is not None:
                 (<Node>node).watch(self.slot, self.hooks)
-        handle = HookHandle(self.hooks, hook)
-        self.hooks.append(handle)
-        return handle
+        return HookHandle(self.hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call `hook(tensor)` after a gradient has been added into the `.grad` of this leaf."""
@@ -343,9 +341,7 @@ cdef class Tensor:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         if self.after_hooks is None:
             self.after_hooks = []
-        handle = HookHandle(self.after_hooks, hook)
-        self.after_hooks.append(handle)
-        return handle
+        return HookHandle(self.after_hooks, hook)
 
     def retain_grad(self):
         """Keep the gradient of this non-leaf tensor in `.grad`."""
@@ -388,8 +384,7 @@ cdef class Tensor:
         return _to_list(self, 0, self.start)
 
     def __bool__(self):
-        if overridden(self):
-            return override_method("__bool__", (self,))
+        if overridden(self): return override_method("__bool__", (self,))
         if has_samples(self.lay):
             refuse_batch(self, "bool")
         if self.lay.numel != 1:
@@ -398,30 +393,25 @@ cdef class Tensor:
         return bool(self.item())
 
     def __int__(self):
-        if overridden(self):
-            return override_method("__int__", (self,))
+        if overridden(self): return override_method("__int__", (self,))
         return int(real_element(self, "int64_t"))
 
     def __float__(self):
-        if overridden(self):
-            return override_method("__float__", (self,))
+        if overridden(self): return override_method("__float__", (self,))
         return float(real_element(self, "double"))
 
     def __complex__(self):
-        if overridden(self):
-            return override_method("__complex__", (self,))
+        if overridden(self): return override_method("__complex__", (self,))
         return complex(only_element(self))
 
     def __index__(self):
-        if overridden(self):
-            return override_method("__index__", (self,))
+        if overridden(self): return override_method("__index__", (self,))
         if self.lay.floating or self.lay.numel != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.item())
 
     def __len__(self):
-        if overridden(self):
-            return override_method("__len__", (self,))
+        if overridden(self): return override_method("__len__", (self,))
         if self.lay.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
         return self.lay.shape[0]
@@ -437,8 +427,7 @@ cdef class Tensor:
         return <Py_ssize_t>(<size_t><void *>self >> 4)
 
     def __repr__(self):
-        if overridden(self):
-            return override_method("__repr__", (self,))
+        if overridden(self): return override_method("__repr__", (self,))
         return sparse_method("repr", (self,)) if self.lay.sparse else _hooks["repr"](self)
 
     def __format__(self, spec):
@@ -447,8 +436,7 @@ cdef class Tensor:
         return object.__format__(self, spec)
 
     def __getitem__(self, index):
-        if overridden(self):
-            return override_method("__getitem__", (self, index))
+        if overridden(self): return override_method("__getitem__", (self, index))
         return sparse_method("getitem", (self, index)) if self.lay.sparse else get_item(self, index)
 
     def __setitem__(self, index, value):
@@ -464,18 +452,15 @@ cdef class Tensor:
             _hooks["setitem"](self, index, value)
 
     def __contains__(self, element):
-        if overridden(self):
-            return override_method("__contains__", (self, element))
+        if overridden(self): return override_method("__contains__", (self, element))
         return _hooks["contains"](self, element)
 
     def __deepcopy__(self, memo):
-        if overridden(self):
-            return override_method("__deepcopy__", (self, memo))
+        if overridden(self): return override_method("__deepcopy__", (self, memo))
         return sparse_method("deepcopy", (self, memo)) if self.lay.sparse else _hooks["deepcopy"](self, memo)
 
     def __reduce_ex__(self, protocol):
-        if overridden(self):
-            return override_method("__reduce_ex__", (self, protocol))
+        if overridden(self): return override_method("__reduce_ex__", (self, protocol))
         return sparse_method("reduce", (self, protocol)) if self.lay.sparse else _hooks["reduce"](self, protocol)
 
     def __dir__(self):

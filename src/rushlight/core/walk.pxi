@@ -297,7 +297,7 @@ cdef _run_watchers(Node node, list cts):
 
 cdef object _run_hooks(list hooks, ct):
     for handle in list(hooks):
-        replaced = (<HookHandle>handle).hook(ct)
+        replaced = handle.hook(ct)
         if replaced is not None:
             if not isinstance(replaced, Tensor):
                 raise TypeError(f"hook: expected a Tensor or None, got {type(replaced).__name__}")
@@ -341,4 +341,4 @@ cdef _reach_leaf(Tensor leaf, list arrived, dict captures, list results, bint ac
         _hooks["add_"](leaf.gradient, ct)
     if leaf.after_hooks is not None:
         for handle in list(leaf.after_hooks):
-            (<HookHandle>handle).hook(leaf)
+            handle.hook(leaf)
