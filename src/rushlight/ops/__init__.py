@@ -11,7 +11,7 @@ from . import index_errors
 from . import closeness, scans, sorting, statistics, binning, sets
 from . import from_data, tensor_types, ranges, windows, filling, random, noise, complex
 from . import einsum, linear_forms, distances, facts
-from . import gradient, coordinates, histogramdd, native, copies, symbolic, hashing, dim_names
+from . import gradient, coordinates, histogramdd, native, native_losses, copies, symbolic, hashing, dim_names
 from . import deferred, operators, printing
 # fmt: on
 from ..interop import array_namespace, arrays, buffers, dlpack, pickling, storage

@@ -47,6 +47,7 @@ def drawn_into(tensor: Tensor, draw, *numbers) -> Tensor:
         return tensor.copy_(drawn_into(fresh(tuple(tensor.shape), tensor.dtype, strides=strides), draw, *numbers))
     engine.check_writable(tensor)
     if not dense:
+        draw = _ONE_BY_ONE.get(draw, draw)
         return tensor.copy_(drawn_into(fresh(tuple(tensor.shape), tensor.dtype), draw, *numbers))
     draw(tensor, *numbers)
     engine.bump_version(tensor)
@@ -76,12 +77,20 @@ def draw_uniform(tensor: Tensor, low, high, generator) -> None:
     source().fill_uniform(generator, tensor.data_ptr(), tensor.numel(), tensor.dtype.name, low, high)
 
 
-def draw_normal(tensor: Tensor, mean, std, generator) -> None:
+def draw_normal(tensor: Tensor, mean, std, generator, serial: bool = False) -> None:
     if tensor.dtype.is_complex:
         tensor, std = parts(tensor), std / math.sqrt(2)
-    serial = not tensor.is_contiguous()
+    serial = serial or not tensor.is_contiguous()
     address, name = tensor.data_ptr(), tensor.dtype.name
     source().fill_normal(generator, address, tensor.numel(), name, float(mean), float(std), serial)
+
+
+def draw_normal_one_by_one(tensor: Tensor, mean, std, generator) -> None:
+    """What a tensor gets whose elements lie apart: numbers in pairs, not in blocks."""
+    draw_normal(tensor, mean, std, generator, True)
+
+
+_ONE_BY_ONE = {draw_normal: draw_normal_one_by_one}
 
 
 def draw_integers(tensor: Tensor, low, high, generator) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core.engine import is_grad_enabled, set_grad_mode
 from ..ir import build as B
 from ..ir import dtypes
+from .activation import FUNCTIONAL
 from .convolution import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from .creation import fresh
 from .declare import FUNCTIONS, composite
@@ -15,6 +16,7 @@ from .normalization import batch_norm, group_norm_of, layer_norm
 from .vector_norm import norm
 from .widths import wide_type
 
+FUNCTIONAL["adaptive_max_pool1d"] = FUNCTIONS["adaptive_max_pool1d"]
 _MODES = ("sum", "mean", "max")
 
 
@@ -37,7 +39,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     result = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
     if not training:
         return result, fresh((0,), input.dtype), fresh((0,), input.dtype)
-    return result, *statistics(input.detach(), (0, *range(2, input.ndim)), eps)
+    return result, *narrowed(input, weight, statistics(input.detach(), (0, *range(2, input.ndim)), eps))
 
 
 @composite
@@ -69,6 +71,12 @@ def norm_except_dim(v, pow=2, dim=0):
 def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
     """The p-norm over all elements or `dim`."""
     return norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
+
+
+@composite
+def adaptive_max_pool1d(input, output_size):
+    """(values, indices) of `nn.functional.adaptive_max_pool1d`."""
+    return FUNCTIONAL["adaptive_max_pool1d"](input, output_size, return_indices=True)
 
 
 # -- others -------------------------------------------------------------------------------------

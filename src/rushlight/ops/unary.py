@@ -8,6 +8,7 @@ from ..ir import build as B
 from ..ir import dtypes
 from .checks import check_kinds
 from .declare import FUNCTIONS, Number, composite, op
+from .widths import wide_type
 
 _FUNCTIONS = {
     "exp": "e to the power of the input",
@@ -105,7 +106,8 @@ def round(input, *, decimals: int = 0):
         return B.round(input)
     check_kinds("round_cpu", input.dtype, "f")
     scale = 10.0 ** abs_int(decimals)
-    return B.round(input * scale) / scale if decimals > 0 else B.round(input / scale) * scale
+    x = B.cast(input, wide_type(input.dtype))
+    return B.cast(B.round(x * scale) / scale if decimals > 0 else B.round(x / scale) * scale, input.dtype)
 
 
 def abs_int(n: int) -> int:
