@@ -15,6 +15,7 @@ T.einsum('ij->ji',T.arange(6.).reshape(2,3))
 T.einsum('ij->',T.arange(6.).reshape(2,3))
 T.einsum('ba',T.arange(6.).reshape(2,3))
 T.einsum('i,j->ij',T.arange(3.),T.arange(2.))
+[T.einsum(e,*[(T.ones(3,3)*100).to(d)]*(1+e.count(','))) for d in (T.uint8,T.bool,T.int32) for e in ('ii->','ij->i','ij->ji','ij,kl->i')]
 T.einsum('bij,bjk->bik',T.arange(12.).reshape(2,2,3),T.arange(12.).reshape(2,3,2))
 T.einsum('...ij,...jk->...ik',T.arange(12.).reshape(2,2,3),T.arange(6.).reshape(3,2))
 T.einsum('...ij,...jk',T.arange(12.).reshape(2,1,2,3),T.arange(12.).reshape(2,3,2))

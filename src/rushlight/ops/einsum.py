@@ -10,6 +10,7 @@ import math
 
 from ..core.engine import Tensor
 from ..ir import build as B
+from ..ir import dtypes
 from ..ir.graph import Value
 from ..ir.sizes import hint, product
 from .checks import scalar_type
@@ -68,8 +69,12 @@ def parse_sublists(args: tuple):
     operands, sides = list(pairs[::2]), [list(side) for side in pairs[1::2]]
     for side in (*sides, output or ()):
         for label in side:
-            if label is not ... and not (isinstance(label, int) and 0 <= label < 52):
-                raise RuntimeError(f"einsum(): expected subscripts in [0, 52) in the sublists, got {label}")
+            if label is not ... and not isinstance(label, int):
+                raise TypeError(f"einsum(): expected ints or ... in the sublists, got {type(label).__name__}")
+            if label is not ... and not 0 <= label < 52:
+                raise ValueError(
+                    f"einsum(): subscript in subscript list is not within the valid range [0, 52): {label}"
+                )
     return operands, sides, output
 
 
@@ -137,11 +142,13 @@ class Term:
         return B.permute(self.value, [self.labels.index(label) for label in labels])
 
     def summed(self, kept) -> Term:
-        """Without the labels that are not in `kept`."""
+        """Without the labels that are not in `kept`. Sums of integers are int64, as ever."""
         dims = tuple(d for d, label in enumerate(self.labels) if label not in kept)
         if not dims:
             return self
-        value = B.cast(B.sum(self.value, dims), self.value.dtype)
+        value = B.sum(self.value, dims)
+        if self.value.dtype.kind in "fc":
+            value = B.cast(value, self.value.dtype)
         return Term(value, [label for label in self.labels if label in kept])
 
     def without_ones(self, labels) -> Term:
@@ -203,6 +210,8 @@ def multiplied(a: Term, b: Term, kept: set) -> Term:
     a = a.without_ones([label for label in both if is_one(a_sizes[label])])
     b = b.without_ones([label for label in both if is_one(b_sizes[label]) and label in a.labels])
     a, b = (x.summed(kept | set(y.labels)) for x, y in ((a, b), (b, a)))
+    if a.value.dtype is not b.value.dtype:  # a sum of integers
+        a, b = (Term(B.cast(x.value, dtypes.int64), x.labels) for x in (a, b))
     both = [label for label in a.labels if label in b.labels]
     batch, summed = [x for x in both if x in kept], [x for x in both if x not in kept]
     left, right = ([x for x in term.labels if x not in both] for term in (a, b))
