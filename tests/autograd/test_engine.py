@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import time
 import weakref
 
 import pytest
@@ -353,3 +354,69 @@ def test_second_derivatives_of_a_part_of_the_cotangents():
     assert gx.tolist() == [100.0, 294.0]
     gxx, gxw = rl.autograd.grad(gx.sum(), (x, w))
     assert gxx.tolist() == [50.0, 98.0] and gxw.tolist() == [40.0, 84.0]  # 2 w^2 and 4 x w
+
+
+SLICES = {
+    "unbind": lambda x: x.unbind(0),
+    "rows twice": lambda x: (*x.unbind(0), *x.unbind(0)),
+    "overlapping": lambda x: [x[i : i + 2] for i in range(len(x) - 1)],
+    "columns": lambda x: x.split(2, 1),
+    "whole and parts": lambda x: (x, x[0], x, x[:, 1:3], x[2, 1], x.T),
+    "windows": lambda x: (x[1], x.unfold(1, 3, 1), x[1], x.unfold(0, 2, 1)),
+    "steps": lambda x: (x[::2], x[1::2, ::3], x[::2]),
+    "views of views": lambda x: [row[i:] for row in x[1:] for i in range(3)],
+    "expanded": lambda x: (x[0].expand(3, 6), x[1].expand(3, 6), x),
+    "nothing": lambda x: (x[0:0], x[1], x[:, 6:], x[1]),
+}
+
+
+@pytest.mark.parametrize("name", SLICES)
+@pytest.mark.parametrize("through", [lambda x: x * 1.0, lambda x: (x * 1.0).T.contiguous().T, lambda x: x], ids=str)
+def test_cotangents_of_many_views(name, through):
+    """They are added where they belong in memory of the walk's own; the answer is that of a recorded backward pass."""
+
+    def loss(x):
+        parts = SLICES[name](through(x))
+        return sum((part**2 * (i + 1)).sum() for i, part in enumerate(parts))
+
+    x = rl.arange(24.0).reshape(4, 6).requires_grad_()
+    value = loss(x)
+    (expected,) = rl.autograd.grad(value, x, create_graph=True)
+    (found,) = rl.autograd.grad(value, x, retain_graph=True)
+    value.backward()
+    assert rl.equal(found, expected) and rl.equal(x.grad, expected)
+    assert rl.equal(rl.autograd.grad(expected.sum(), x)[0] * x, expected)  # the loss is a sum of squares
+
+
+def test_views_cost_no_more_than_their_base():
+    """Memory is not written once for each of many views."""
+    x = rl.ones(300, 2000, requires_grad=True)
+    rl.autograd.grad(sum(row.sum() for row in (x * 1.0).unbind()), x)  # kernels are made
+    start = time.perf_counter()
+    rl.autograd.grad((x * 1.0).sum(), x)
+    total = sum(row.sum() for row in (x * 1.0).unbind())
+    middle = time.perf_counter()
+    rl.autograd.grad(total, x)
+    assert time.perf_counter() - middle < 0.05 + 20 * (middle - start)
+
+
+def test_a_passed_on_cotangent_is_not_written():
+    x = rl.ones(3, requires_grad=True)
+    y = x * 1.0
+    given = rl.tensor([1.0, 2.0, 3.0])
+    kept = []
+    y.register_hook(kept.append)
+    total = y + y[0] + y[1].expand(3)
+    rl.autograd.grad(total, x, given)
+    assert given.tolist() == [1.0, 2.0, 3.0] and kept[0].tolist() == [7.0, 8.0, 3.0]
+
+
+def test_hooks_of_views_see_their_own_cotangents():
+    x, seen = rl.ones(3, requires_grad=True), []
+    y = x * 1.0
+    parts = y.unbind()
+    for part in parts:
+        part.register_hook(lambda g: seen.append(g.item()))
+    parts[2].grad_fn.register_hook(lambda arriving, leaving: (arriving[0] * 10,))
+    (parts[0] * 2 + parts[1] * 3 + parts[2] * 4).backward()
+    assert sorted(seen) == [2.0, 3.0, 4.0] and x.grad.tolist() == [2.0, 3.0, 40.0]

@@ -88,12 +88,14 @@ cdef _run(list starts, list cotangents, dict pending, dict captures, set active,
           bint accumulate):
     """Run the nodes in order: each after all that consume its outputs."""
     cdef dict buffers = {}      # node -> list of cotangents of its outputs
+    cdef set own = set()        # (node or leaf, slot) whose cotangent lies in memory that nothing else shows
     cdef list ready = [], got, cts
     cdef Node node
     cdef Py_ssize_t i
+    cdef bint fresh
     for i in range(len(starts)):
         edge, slot = starts[i]
-        _add_cotangent(buffers, edge, slot, cotangents[i])
+        _add_cotangent(buffers, own, edge, slot, cotangents[i], False)
     for edge, slot in starts:
         if pending[edge] == 0 and edge in buffers:
             if isinstance(edge, Node):
@@ -112,7 +114,8 @@ cdef _run(list starts, list cotangents, dict pending, dict captures, set active,
             for i in range(len(cts)):
                 for position in captures.get((id(node), i), ()):
                     results[position] = cts[i]
-        if active is not None and node not in active:
+        fresh = type(node) is ViewNode and node.pre_hooks is None and node.post_hooks is None
+        if (active is not None and node not in active) or (fresh and _lay_in(buffers, own, <ViewNode>node, cts[0])):
             got = [None] * len(node.edges)
         else:
             got = _apply(node, cts, create_graph, None if active is None else _needed(node, active, captures))
@@ -128,7 +131,7 @@ cdef _run(list starts, list cotangents, dict pending, dict captures, set active,
                 ct = got[i]
                 got[i] = None
             if ct is not None:
-                _add_cotangent(buffers, edge, node.slots[i], ct)
+                _add_cotangent(buffers, own, edge, node.slots[i], ct, fresh)
                 ct = None
             count = pending[edge] - 1
             pending[edge] = count
@@ -266,8 +269,8 @@ cdef set _active(list order, dict captures):
     return active
 
 
-cdef _add_cotangent(dict buffers, object target, int slot, object ct):
-    """Add to what has arrived for output `slot` of a node, or for a leaf."""
+cdef _add_cotangent(dict buffers, set own, object target, int slot, object ct, bint fresh):
+    """Add to what has arrived for output `slot` of a node, or for a leaf. `fresh`: nothing else shows the memory of `ct`."""
     cdef list held = buffers.get(target)
     if held is None:
         held = [None] * ((<Node>target).outputs if isinstance(target, Node) else 1)
@@ -276,8 +279,51 @@ cdef _add_cotangent(dict buffers, object target, int slot, object ct):
         slot = 0
     if held[slot] is None:
         held[slot] = ct
-    else:
-        held[slot] = _add(held[slot], ct)
+        if fresh:
+            own.add((id(target), slot))
+        return
+    place = (id(target), slot)
+    if place in own and (<Tensor>held[slot]).lay is (<Tensor>ct).lay and _adds_in_place(<Tensor>held[slot], <Tensor>ct):
+        _hooks["add_"](held[slot], ct)
+        return
+    held[slot] = _add(held[slot], ct)
+    if not (<Tensor>held[slot]).lay.sparse:
+        own.add(place)
+
+
+cdef bint _adds_in_place(Tensor held, Tensor ct):
+    """Whether one cotangent may be added into the memory of another: nothing records or follows what happens to them."""
+    if _grad_mode or _dual_level or held.needs_grad or ct.needs_grad or held.inference:
+        return False
+    cdef Layout a = held.lay, b = ct.lay
+    return not (a.sparse or b.sparse or a.bits or b.bits or a.overlapping) and a.batch is None and b.batch is None
+
+
+cdef bint _lay_in(dict buffers, set own, ViewNode node, object given):
+    """Add the cotangent of a view into its base's that has arrived: many views of one base cost no more than the base.
+
+    False if it is not there, not this walk's own memory, or not laid out as the base.
+    """
+    target = node.edges[0]
+    if given is None or target is None or _check_nan:
+        return False
+    cdef int slot = node.slots[0] if isinstance(target, Node) else 0
+    cdef list held = buffers.get(target)
+    cdef Layout base = node.base_layout, layout = node.layout
+    cdef Tensor ct = given, sum
+    if held is None or held[slot] is None or (id(target), slot) not in own:
+        return False
+    sum = held[slot]
+    if sum.lay is not base or not _adds_in_place(sum, ct) or layout.overlapping or layout.batch is not None or layout.bits:
+        return False
+    if ct.lay.dtype is not base.dtype or layout.dtype is not base.dtype or ct.lay.shape != layout.shape:
+        return False
+    cdef int64_t offset = node.start - node.base_start
+    if layout.numel:
+        if offset + layout.low < base.low or offset + layout.high > base.high:
+            return False  # it shows more than the base does
+        _hooks["add_"](new_tensor(sum.memory, sum.start + offset, layout), ct)
+    return True
 
 
 cdef _run_watchers(Node node, list cts):
