@@ -31,7 +31,10 @@ def parse_arguments():
     parser.add_argument("--plot", metavar="FILE.png", help="draw the curves and the misread digits")
     given = parser.parse_args()
     if given.plot and importlib.util.find_spec("matplotlib") is None:
-        parser.error("--plot needs matplotlib: pip install matplotlib")
+        parser.error("--plot needs matplotlib: pip install '.[plot]'")
+    if importlib.util.find_spec(given.module.partition(".")[0]) is None:
+        way = {"torch": "pip install torch", "rushlight": "pip install ."}.get(given.module, "is its name right?")
+        parser.error(f"there is no module {given.module!r} here: {way}")
     return given
 
 

@@ -69,6 +69,10 @@ legacy_contiguous_format = contiguous_format
 
 _ROOMS = {
     "_C": "_C",
+    "__config__": "__config__",
+    "_six": "_six",
+    "_tensor": "_tensor",
+    "_utils": "_utils",
     "accelerator": "accelerator",
     "amp": "amp",
     "array_api": "array_api",
@@ -95,6 +99,7 @@ _ROOMS = {
     "signal": "signal",
     "sparse": "sparse",
     "special": "special",
+    "storage": "storage",
     "testing": "testing",
     "torch_version": "torch_version",
     "types": "types",

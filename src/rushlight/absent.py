@@ -126,8 +126,8 @@ GROUPS = [
     ),
     Group(
         "Models from the network",
-        "Nothing is fetched and no foreign code is run. Download a file of weights, and `load` it into the model, whose "
-        "code must be at hand.",
+        "Nothing is fetched and no foreign code is run. Download a file of weights, and `load` it into the model "
+        "whose code is at hand.",
         ABSENT,
         torch="hub",
         torch__utils="model_zoo",

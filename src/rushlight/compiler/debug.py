@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+
+STAGES = ("graph", "loops", "llvm", "asm")
 
 
 def wants(stage: str) -> bool:
     """Whether a stage is to be printed: "graph", "loops", "llvm" or "asm"."""
     wanted = os.environ.get("RUSHLIGHT_DEBUG")
-    return wanted is not None and stage in wanted.split(",")
+    return bool(wanted) and stage in _stages(wanted)
+
+
+@functools.lru_cache(maxsize=1)
+def _stages(wanted: str) -> frozenset[str]:
+    """The stages that the variable names; what it says beside them is reported, once."""
+    named = frozenset(filter(None, map(str.strip, wanted.split(","))))
+    for unknown in sorted(named.difference(STAGES)):
+        print(f"RUSHLIGHT_DEBUG: there is no stage {unknown!r}; there are {', '.join(STAGES)}", file=sys.stderr)
+    return named
 
 
 def show(stage: str, text: str) -> None:

@@ -125,12 +125,6 @@ class BaseStorage:
             raise RuntimeError("share_memory_: a tensor made by `data` lies in the memory; share that tensor instead")
         return self
 
-    @classmethod
-    def _new_shared(cls, size: int, *, device="cpu"):
-        """A storage of so many elements (of the default dtype, or that of the class) in memory that processes share."""
-        engine.require_device(device)
-        return cls(size).share_memory_()
-
     def cpu(self):
         """This storage: all memory is the processor's."""
         return self
@@ -189,6 +183,11 @@ class UntypedStorage(BaseStorage):
         elif isinstance(size, int):
             size = engine.empty_tensor(engine.layout_of((size,), None, dtypes.uint8))._storage
         self._storage = size
+
+    @classmethod
+    def _new_shared(cls, size: int, *, device="cpu") -> UntypedStorage:
+        """A storage of so many bytes in memory that processes share."""
+        return cls(size, device=device).share_memory_()
 
     def untyped(self) -> UntypedStorage:
         """This storage."""
@@ -253,6 +252,10 @@ class TypedStorage(BaseStorage):
         given = args[0] if args else 0 if wrap_storage is None else wrap_storage
         self.dtype = dtype or dtypes.default
         self._storage = memory_of(given, self.dtype)
+
+    def _new_shared(self, size: int, *, device="cpu") -> TypedStorage:
+        """A storage of so many elements of the same dtype in memory that processes share."""
+        return TypedStorage(size, dtype=self.dtype, device=device).share_memory_()
 
     def untyped(self) -> UntypedStorage:
         """The same memory as bytes."""
