@@ -55,6 +55,25 @@ def test_missing_attributes_say_why():
     assert reason("ones") is None and "C++" in reason("classes")
 
 
+@pytest.mark.parametrize(
+    "owner, name, why",
+    [("utils", "tensorboard", "tensorboardX"), ("autograd", "profiler", "cProfile"), ("nn", "cpp", "C\\+\\+")],
+)
+def test_missing_attributes_of_packages_say_why(owner, name, why):
+    with pytest.raises(AttributeError, match=f"module 'rushlight.{owner}' has no attribute '{name}': .*{why}"):
+        getattr(getattr(rl, owner), name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing_at_all'$"):
+        getattr(rl, owner).nothing_at_all
+
+
+def test_missing_modules_say_why():
+    with pytest.raises(ModuleNotFoundError, match="^there is no rushlight.distributed. Training on several machines"):
+        importlib.import_module("rushlight.distributed")
+    with pytest.raises(ModuleNotFoundError, match="^No module named 'rushlight.nothing_at_all'$"):
+        importlib.import_module("rushlight.nothing_at_all")
+    assert importlib.util.find_spec("rushlight.distributed") is None  # who only asks gets an answer
+
+
 def test_the_page_is_up_to_date():
     spec = importlib.util.spec_from_file_location("list_unsupported", TOOL)
     tool = importlib.util.module_from_spec(spec)

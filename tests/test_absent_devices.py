@@ -23,7 +23,16 @@ QUESTIONS = [
     "backends.cudnn.deterministic",
     "backends.cudnn.is_available()",
     "backends.cudnn.version()",
+    "backends.cudnn.is_acceptable(module.ones(1))",
+    "backends.cudnn.allow_tf32",
     "backends.cuda.is_built()",
+    "backends.cuda.flash_sdp_enabled()",
+    "backends.cuda.math_sdp_enabled()",
+    "backends.mkldnn.enabled",
+    "backends.mkldnn.deterministic",
+    "backends.mha.get_fastpath_enabled()",
+    "backends.quantized.engine",
+    "backends.cpu.get_cpu_capability()",
     "backends.cuda.matmul.allow_tf32",
     "backends.mps.is_available()",
     "backends.mps.is_built()",
@@ -36,6 +45,33 @@ def test_answer(question):
     if torch.cuda.is_available() or torch.accelerator.is_available():
         pytest.skip("this machine has devices")
     assert eval(f"module.{question}", {"module": rl}) == eval(f"module.{question}", {"module": torch})
+
+
+@pytest.mark.parametrize("library", ["mkl", "mkldnn", "openmp", "nnpack", "opt_einsum", "cudnn", "mps"])
+def test_libraries_that_are_not_in_use(library):
+    assert getattr(rl.backends, library).is_available() is False
+
+
+def test_settings_hold_within_a_with():
+    cudnn, mkldnn, cuda = rl.backends.cudnn, rl.backends.mkldnn, rl.backends.cuda
+    with cudnn.flags(enabled=False, benchmark=True), mkldnn.flags(enabled=False), cuda.sdp_kernel(enable_flash=False):
+        assert (cudnn.enabled, cudnn.benchmark, mkldnn.enabled) == (False, True, False)
+        assert not cuda.flash_sdp_enabled() and cuda.math_sdp_enabled()
+    assert (cudnn.enabled, cudnn.benchmark, mkldnn.enabled, cuda.flash_sdp_enabled()) == (True, False, True, True)
+    assert cudnn.set_flags(_deterministic=True)[3] is False and cudnn.deterministic
+    cudnn.set_flags(_deterministic=False)
+    with rl.backends.mkl.verbose(rl.backends.mkl.VERBOSE_ON), mkldnn.verbose(mkldnn.VERBOSE_ON):
+        assert rl.ones(2).sum() == 2
+
+
+def test_quantized_engines():
+    quantized = rl.backends.quantized
+    assert {"fbgemm", "qnnpack"} <= set(quantized.supported_engines)
+    quantized.engine = "fbgemm"
+    assert quantized.engine == "fbgemm"
+    with pytest.raises(RuntimeError, match="foo is not a valid value for quantized engine"):
+        quantized.engine = "foo"
+    quantized.engine = "x86"
 
 
 def test_the_usual_line_gives_the_processor():

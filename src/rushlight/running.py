@@ -21,7 +21,7 @@ def run_file(path: str, arguments: list[str]) -> None:
     archive = not os.path.isdir(path) and _is_archive(path)
     if not os.path.isdir(path) and not archive:
         _set_first(os.path.dirname(os.path.realpath(path)))
-        file = os.path.abspath(path)
+        file = os.path.join(os.getcwd(), path)
         names = {"__file__": file, "__loader__": SourceFileLoader("__main__", file), "__package__": None}
         return _run(lambda: _compiled(file), [path, *arguments], **names)
     folder = os.path.abspath(path)
