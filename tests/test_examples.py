@@ -43,6 +43,17 @@ def test_digits_under_pytorch():
     assert ours[0] == pytest.approx(theirs[0], rel=1e-3) and ours == pytest.approx(theirs, rel=0.05)
 
 
+def test_what_is_not_installed_is_named(tmp_path):
+    """One line that says what to install, where there is neither PyTorch nor matplotlib."""
+    command = [sys.executable, "-S", str(EXAMPLES / "digits.py")]
+    for arguments, way in (
+        (["--module", "torch"], "pip install torch"),
+        (["--plot", "x.png"], "pip install '.[plot]'"),
+    ):
+        run = subprocess.run([*command, *arguments], capture_output=True, text=True, cwd=tmp_path, env={})
+        assert run.returncode == 2 and run.stderr.splitlines()[-1].endswith(way) and "Traceback" not in run.stderr
+
+
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed")
 def test_digits_are_drawn(tmp_path):
     run_digits("--epochs", "1", "--plot", str(tmp_path / "out.png"))
