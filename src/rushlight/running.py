@@ -35,6 +35,8 @@ def run_file(path: str, arguments: list[str]) -> None:
 def run_module(name: str, arguments: list[str]) -> None:
     """Run a module, or the `__main__` of a package, as `python -m name arguments...` does."""
     _set_first(os.getcwd())
+    if name.startswith("torch."):
+        name = "rushlight" + name.removeprefix("torch")
     spec = _find(name)
     if spec is not None and spec.submodule_search_locations is not None:
         name += ".__main__"
@@ -50,7 +52,9 @@ def _find(name: str) -> ModuleSpec | None:
     try:
         return importlib.util.find_spec(name)
     except ModuleNotFoundError as error:  # a package on the way
-        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+        if error.name is None:  # one of ours, and the message says why
+            _stop(str(error))
+        if name == error.name or name.startswith(f"{error.name}."):
             return None
         raise
 

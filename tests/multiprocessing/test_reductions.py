@@ -145,6 +145,8 @@ def test_quantized_tensors_are_copied():
     y = sent(x)
     x.copy_(rl.zeros(3))
     assert y.dequantize().tolist() == [0, 1, 2] and y.q_zero_point() == 2
+    with pytest.raises(NotImplementedError, match="quantized tensors are copied"):
+        x.share_memory_()
 
 
 def test_storages():

@@ -126,6 +126,8 @@ def share_memory_(input):
     from .segments import share, shared_room
     from .sending import register
 
+    if input._layout.sparse:
+        raise NotImplementedError("share_memory_: quantized tensors are copied when they are sent; share int_repr()")
     register()
     old = input._storage
     if not share(old):
