@@ -1,9 +1,11 @@
 """Storages as objects: facts, elements, sizes, copies, and tensors over them."""
 
 import copy
+import gc
 import pickle
 import threading
 
+import numpy as np
 import pytest
 from ops.parity import agree, table
 
@@ -137,3 +139,18 @@ def test_copies():
         for other in (copy.copy(storage), copy.deepcopy(storage), pickle.loads(pickle.dumps(storage)), storage.clone()):
             assert other.tolist() == storage.tolist() and other.data_ptr() != storage.data_ptr()
             assert type(other) is type(storage)
+
+
+def test_memory_that_ends_meanwhile_is_never_seen_with_another_shape():
+    """Its end runs Python code: there a thread, or as here the code itself, must see the new memory and shape together."""
+    seen = []
+
+    class Watched(np.ndarray):
+        def __del__(self):
+            seen.append(float(t.sum()))
+
+    for change in (lambda t: t.set_(rl.ones(2)), lambda t: setattr(t, "data", rl.ones(2))):
+        t = rl.from_numpy(np.zeros(100000, np.float32).view(Watched))
+        change(t)
+        gc.collect()
+    assert seen and set(seen) == {2.0}

@@ -194,7 +194,7 @@ def resize(Tensor t not None, shape):
     if t.lay.batch is not None:
         refuse_batch(t, "resize_()")
     cdef Layout layout = with_bits(contiguous_layout(tuple(shape), t.lay.dtype), t.lay.bits)
-    cdef Storage larger
+    cdef Storage larger, left = t.memory  # the end of memory may run Python code, which must not see half of this
     if t.start > MAX_ELEMENTS - layout.numel:
         raise RuntimeError(f"resize_: shape {list(shape)} behind {t.start} elements is out of range")
     cdef int64_t needed = (t.start + layout.numel) * layout.itemsize

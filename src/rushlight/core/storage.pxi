@@ -57,7 +57,8 @@ cdef class Storage:
     def movable(self):
         """Whether `move` can take along all that lies in the memory: no kernel runs on it, no other storage borrows it."""
         cdef Storage root = root_of(self)
-        return root.pins == (self is not root) and root.nbytes == self.nbytes and root.owner is self.owner
+        cdef bint runs = self is not root and self.pins  # kernels pin the storage that their tensor has
+        return not runs and root.pins == (self is not root) and root.nbytes == self.nbytes and root.owner is self.owner
 
     def move(self, Storage target not None):
         """Lie from now on where `target` does, memory that another object owns, with the bytes of this one.

@@ -318,6 +318,7 @@ cdef class Tensor:
                                f"a tensor with layout {value.layout}")
         if self.needs_grad and not (<Tensor>value).lay.floating:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        cdef Storage left = self.memory  # its end may run Python code, which must not see half of this
         self.memory = same_memory((<Tensor>value).memory)
         self.start = (<Tensor>value).start
         self.lay = (<Tensor>value).lay

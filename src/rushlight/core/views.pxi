@@ -19,6 +19,7 @@ cdef Tensor alias_of(Tensor source):
 
 cdef _become(Tensor target, Tensor source):
     """Give an unset tensor (of a subclass, say) another one's memory."""
+    cdef Storage left = target.memory  # its end may run Python code, which must not see half of this
     target.memory, target.start, target.lay = source.memory, source.start, source.lay
 
 
