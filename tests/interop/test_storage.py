@@ -142,7 +142,7 @@ def test_copies():
 
 
 def test_memory_that_ends_meanwhile_is_never_seen_with_another_shape():
-    """Its end runs Python code: there a thread, or as here the code itself, must see the new memory and shape together."""
+    """The end of memory runs Python code, which must see the new memory and shape together, as other threads must."""
     seen = []
 
     class Watched(np.ndarray):

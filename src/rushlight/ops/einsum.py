@@ -72,9 +72,7 @@ def parse_sublists(args: tuple):
             if label is not ... and not isinstance(label, int):
                 raise TypeError(f"einsum(): expected ints or ... in the sublists, got {type(label).__name__}")
             if label is not ... and not 0 <= label < 52:
-                raise ValueError(
-                    f"einsum(): subscript in subscript list is not within the valid range [0, 52): {label}"
-                )
+                raise ValueError(f"einsum(): subscript in subscript list is not within [0, 52): {label}")
     return operands, sides, output
 
 
