@@ -129,4 +129,4 @@ def test_the_package_stays_small():
     assert total < 6 << 20, f"{total / 2**20:.1f} MiB"
     core = [p for p in (PACKAGE / "core").glob("*") if p.suffix in (".pyx", ".pxi", ".h")]
     lines = sum(len(p.read_text().splitlines()) for p in core)
-    assert lines < 5200, f"{lines} lines in the compiled room"
+    assert lines < 5300, f"{lines} lines in the compiled room"

@@ -157,3 +157,12 @@ def test_shapes_broadcast():
     assert rl.broadcast_shapes((3,), (2, 1)) == (2, 3)
     with pytest.raises(RuntimeError):
         rl.broadcast_shapes((3,), (2,))
+
+
+def test_long_lists_of_views_join_the_graph_of_their_base():
+    base, w = rl.zeros(4), rl.ones(4, requires_grad=True)
+    view = base[:2]
+    base.add_(w)
+    joined = rl.cat([view] + [rl.zeros(2)] * 100)
+    joined.sum().backward()
+    assert w.grad.tolist() == [1, 1, 0, 0]

@@ -12,7 +12,7 @@ def side_by_side(tensors not None, int dim, bint stacked, int64_t most):
     cdef Py_ssize_t i, count = len(parts)
     cdef Layout first, layout
     cdef Tensor t, made
-    cdef list shape
+    cdef list shape, layouts = [None] * len(parts)
     cdef int64_t along = 0, total = 0
     cdef bint needs = False
     for i in range(count):
@@ -26,9 +26,10 @@ def side_by_side(tensors not None, int dim, bint stacked, int64_t most):
                 return None
         elif layout is not first and not goes_with(first, layout, -1 if stacked else dim):
             return None
+        layouts[i] = layout
         along += 1 if stacked else <int64_t>layout.shape[dim]
         total += layout.nbytes
-        needs |= (<Tensor>parts[i]).needs_grad
+        needs |= wants_grad(<Tensor>parts[i])
     if not count or total > most:
         return None
     shape = list(first.shape)
@@ -37,6 +38,9 @@ def side_by_side(tensors not None, int dim, bint stacked, int64_t most):
     else:
         shape[dim] = along
     made = empty_tensor(contiguous_layout(tuple(shape), first.dtype))
+    for i in range(count):
+        if (<Tensor>parts[i]).lay is not layouts[i]:  # a finalizer, run for the new tensor's sake, gave it other memory
+            raise_moved()
     cdef int64_t outer = 1, row, length
     for i in range(dim):
         outer *= <int64_t>shape[i]
