@@ -212,6 +212,7 @@ def test_traced_values():
 @table("""
     assigned(X, X > 2, L(1.5))
     assigned(X, X > 2, L([1.5]))
+    assigned(X.long(), True, L(1.5))
     assigned(X.long(), X > 2, L([1.5]))
     assigned(X, (X[:, 0] > 0, slice(1, 2)), L([[2]]))
     assigned(X, X[:, 0] > 0, T.tensor(2, dtype=T.float16))

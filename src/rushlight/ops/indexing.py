@@ -154,7 +154,10 @@ def filling(x, index, value):
     masks = index if isinstance(index, (tuple, list)) else (index,)
     if not isinstance(value, Tensor) or value.dtype is x.dtype or value.numel() != 1:
         return value
-    if any(not isinstance(mask, slice) and getattr(mask, "dtype", None) is not dtypes.bool_ for mask in masks):
+    if any(
+        mask is not True and not isinstance(mask, slice) and getattr(mask, "dtype", None) is not dtypes.bool_
+        for mask in masks
+    ):
         return value
     return value if value.dtype.is_complex and not x.dtype.is_complex else converted(value, x.dtype)
 

@@ -31,7 +31,7 @@ def dotted(a, b, dims_a: tuple, dims_b: tuple):
         labels_b[q] = labels_a[p]
     summed = {labels_a[p] for p in dims_a}
     output = [label for label in (*labels_a, *labels_b) if label not in summed]
-    return contracted([a, b], [labels_a, labels_b], output)
+    return B.cast(contracted([a, b], [labels_a, labels_b], output), a.dtype)
 
 
 def is_one(size) -> bool:
