@@ -145,9 +145,9 @@ def bincount(input, weights=None, minlength=0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and (weights.ndim != 1 or weights.shape[0] != input.shape[0]):
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    return tallied(input, weights, max(minlength, high + 1))
     if weights is not None and weights.dtype not in (dtypes.float32, dtypes.float64):
         weights = converted(weights, dtypes.float64)
+    return tallied(input, weights, max(minlength, high + 1))
 
 
 @op(public=False)
