@@ -9,6 +9,7 @@ from ..core import engine
 from ..core.engine import Tensor
 from ..ir import build as B
 from ..ir import dtypes
+from ..ir.graph import Value
 from .checks import scalar_type
 from .copying import converted
 from .creation import fresh
@@ -83,8 +84,8 @@ set_lists(cat, stacked=False)
 
 def check_tensors(tensors) -> None:
     for place, x in enumerate(tensors):
-        if x is None:
-            raise TypeError(f"expected Tensor as element {place} in argument 0, but got NoneType")
+        if not isinstance(x, (Tensor, Value)):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(x).__name__}")
 
 
 def is_nothing(x) -> bool:
