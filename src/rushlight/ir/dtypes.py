@@ -66,6 +66,7 @@ class DType:
 
 DType.__name__ = DType.__qualname__ = "dtype"  # what users know it as
 
+
 def dtype_named(name: str) -> DType:
     """The element type called `name`, for example "float32"."""
     if name not in _BY_NAME:
