@@ -9,6 +9,7 @@ from ..ir import dtypes
 from ..ir.sizes import hint, product
 from .checks import check_kinds, scalar_type
 from .declare import FUNCTIONS, Tensor, composite, op
+from .ranges import halves
 
 MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
@@ -16,8 +17,11 @@ PADDINGS = ("zeros", "border", "reflection")
 
 # -- coordinates ------------------------------------------------------------------------------------
 def in_pixels(x, size, align_corners: bool):
-    """Coordinates in [-1, 1] as pixel numbers; the ends are centres of pixels, or their outer edges."""
-    return (x + 1) * ((size - 1) * 0.5) if align_corners else ((x + 1) * size - 1) * 0.5
+    """Coordinates in [-1, 1] as pixel numbers; the ends are centres of pixels, or their outer edges.
+
+    In PyTorch's order, to the bit: where an identity samples pixels at their centres, gradients jump.
+    """
+    return (x + 1) * ((size - 1) * 0.5) if align_corners else (x + 1) * (size * 0.5) - 0.5
 
 
 def brought_inside(x, size, padding: str, align_corners: bool):
@@ -192,8 +196,9 @@ def evenly(size: int, align_corners: bool, dtype):
     """Numbers from -1 to 1: the places of pixel centres."""
     if size == 1:
         return B.zeros((1,), dtype)
-    numbers = B.cast(B.iota((size,)), dtype) * (2.0 / (size - 1)) - 1
-    return numbers if align_corners else numbers * ((size - 1) / size)
+    wide = dtypes.float32 if dtype.itemsize == 2 else dtype
+    numbers = B.cast(halves(B.zeros((size,), wide), size, -1, 1, wide), dtype)
+    return numbers if align_corners else numbers * (size - 1) / size
 
 
 @composite
